@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -25,11 +26,13 @@ type File struct {
 	// name is where it is read and written, and title is its name in errors and reports.
 	name, title string
 	text        []byte
+	// hasDefaults is set if it is the values.yaml of the chart.
+	hasDefaults bool
 }
 
 // ReadFile reads the last values file of a chart, and makes the chart read each file only once: standard input ends, a plugin may ask for
 // a passphrase, and the content must not change during a search. Reports have its title in place of its name, which may have a login. An
-// empty name returns the zero File.
+// empty name returns the zero File. It is an error if the file has the defaults of a subchart: an edit would change these too.
 func ReadFile(ctx context.Context, name, title string, chart *drift.Chart) (*File, error) {
 	if name == "" {
 		return &File{}, nil
@@ -46,7 +49,31 @@ func ReadFile(ctx context.Context, name, title string, chart *drift.Chart) (*Fil
 	if err != nil {
 		return nil, fmt.Errorf("reading values: %w", err)
 	}
-	return &File{name, title, text}, nil
+	own, below := defaultsIn(chart.Ref, name)
+	if below {
+		return nil, fmt.Errorf("absorb cannot change %s: it has the defaults of a subchart of %s; give a file of values after it with -f",
+			title, chart.Ref)
+	}
+	return &File{name, title, text, own}, nil
+}
+
+// defaultsIn reports whether a file has the defaults of a chart in a folder, or of one of its subcharts.
+func defaultsIn(chart, file string) (own, below bool) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return false, false // it is a URL, or standard input
+	}
+	is := func(name string) bool {
+		other, err := os.Stat(name)
+		return err == nil && os.SameFile(info, other)
+	}
+	const values = "values.yaml"
+	_ = filepath.WalkDir(filepath.Join(chart, "charts"), func(name string, d fs.DirEntry, err error) error {
+		isValues := err == nil && d.Name() == values && filepath.Base(filepath.Dir(filepath.Dir(name))) == "charts"
+		below = below || isValues && is(name)
+		return nil
+	})
+	return is(filepath.Join(chart, values)), below
 }
 
 // Rewrite implements Options.Rewrite. Without a file it changes the stored values as a text of YAML.
@@ -58,7 +85,21 @@ func (v *File) Rewrite(edits []Edit, edited map[string]any) ([]byte, error) {
 		}
 		v.text = text
 	}
-	return RewriteValues(cmp.Or(v.title, storedValues), v.text, edits)
+	out, err := RewriteValues(cmp.Or(v.title, storedValues), v.text, edits)
+	if err != nil || !v.hasDefaults {
+		return out, err
+	}
+	// The renderings still have the old defaults, and over these a null removes a value. Over a default that is null itself, it does not
+	// (helm v3.22.0 pkg/chartutil/coalesce.go coalesceTablesFullKey), and nor does it help to leave the value out.
+	var after map[string]any
+	if err := yaml.Unmarshal(out, &after); err != nil {
+		return nil, err
+	}
+	if search.Removes(edited, search.Overlay(edited, after)) {
+		return nil, &Refusal{Reason: "it has the defaults of the chart, and absorb cannot prove that one goes; " +
+			"give a file after it with -f, or remove the default by hand"}
+	}
+	return out, nil
 }
 
 // Describe adds the file and its patch to a result. It masks secrets in the patch. It has no error; that of a tree may have one.

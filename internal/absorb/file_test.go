@@ -2,6 +2,9 @@ package absorb
 
 import (
 	"context"
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -37,6 +40,53 @@ func TestLoginOfFile(t *testing.T) {
 	}
 	if r.ValuesFile != want || !strings.Contains(r.Patch, "--- "+want) || strings.Contains(r.Patch, "canary") {
 		t.Errorf("the values file is %s, and the patch is\n%s", r.ValuesFile, r.Patch)
+	}
+}
+
+// TestDefaults edits the values.yaml of a chart: it takes a new value, and not that one goes. That of a subchart takes nothing.
+func TestDefaults(t *testing.T) {
+	dir := t.TempDir()
+	chart, below := filepath.Join(dir, "chart"), filepath.Join(dir, "chart", "charts", "cache")
+	if err := os.MkdirAll(below, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const text = "a: {b: 1, c: 2}\n"
+	for _, folder := range []string{chart, below, dir} {
+		if err := os.WriteFile(filepath.Join(folder, "values.yaml"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(chart, "values.yaml"), filepath.Join(dir, "link.yaml")); err != nil {
+		t.Skip(err)
+	}
+	before := map[string]any{"a": map[string]any{"b": 1.0, "c": 2.0}}
+	for _, test := range []struct {
+		name    string
+		edit    Edit
+		refused bool
+	}{
+		{"chart/values.yaml", Edit{Path: []any{"a", "b"}}, true},
+		{"link.yaml", Edit{Path: []any{"a", "b"}}, true},
+		{"chart/values.yaml", Edit{Path: []any{"a"}, Value: map[string]any{"b": 1.0}}, true},
+		{"chart/values.yaml", Edit{Path: []any{"a", "b"}, Remove: true}, true},
+		{"chart/values.yaml", Edit{Path: []any{"a", "b"}, Value: 3.0}, false},
+		{"chart/values.yaml", Edit{Path: []any{"d"}, Value: 3.0}, false},
+		{"chart/values.yaml", Edit{Path: []any{"cache", "size"}}, false}, // a default of the subchart goes
+		{"values.yaml", Edit{Path: []any{"a", "b"}}, false},
+	} {
+		file, err := ReadFile(t.Context(), filepath.Join(dir, test.name), test.name, &drift.Chart{Ref: chart})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = file.Rewrite([]Edit{test.edit}, before)
+		var refusal *Refusal
+		if errors.As(err, &refusal) != test.refused || err != nil && !test.refused {
+			t.Errorf("%s, %v: %v", test.name, test.edit, err)
+		}
+	}
+	_, err := ReadFile(t.Context(), filepath.Join(below, "values.yaml"), "sub.yaml", &drift.Chart{Ref: chart})
+	if err == nil || !strings.Contains(err.Error(), "absorb cannot change sub.yaml: it has the defaults of a subchart") {
+		t.Error(err)
 	}
 }
 
