@@ -79,7 +79,7 @@ func resultOf(t *testing.T, dir, comment string, parts map[string][]byte) *absor
 	}
 	a, err := absorb.Run(t.Context(), c.connection(), target(dir, parts["file.yaml"]), absorb.Options{
 		Options:   drift.Options{NoHooks: strings.Contains(comment, "no-hooks")},
-		Unmanaged: strings.Contains(comment, "unmanaged"),
+		Unmanaged: strings.Contains(comment, "unmanaged"), NoPatches: strings.Contains(comment, "no-patches"),
 		Rewrite: func(edits []search.Edit, _ map[string]any) ([]byte, error) {
 			if text := parts["rewritten"]; text != nil {
 				return text, nil

@@ -10,28 +10,53 @@ import (
 // changes tells what changed values move.
 type changes struct {
 	*Problem
-	// noise has the places that differ with each rendering, and random has the templates of objects whose names do.
-	noise  map[place]bool
-	random map[origin]bool
+	naming
+	// noise has the places that differ with each rendering.
+	noise map[place]bool
+}
+
+// newChanges returns changes, given a rendering of the same values as Problem.Again.
+func (p *Problem) newChanges(first Rendering) *changes {
+	c := &changes{Problem: p, naming: namingOf(maps.Values(first.Objects), maps.Values(p.Again.Objects))}
+	c.noise = noiseOf(c.byID(first), c.byID(p.Again), c.forms)
+	return c
+}
+
+// byID returns the objects of a rendering by their identities.
+func (c *changes) byID(r Rendering) map[identity]object.Object {
+	var all []object.Object
+	for _, key := range order.Sorted(maps.Keys(r.Objects), object.Key.Compare) {
+		all = append(all, r.Objects[key])
+	}
+	return byIdentity(all, func(o object.Object) identity { return c.identityOf(o) })
+}
+
+// forms returns the normal forms of two texts of an object. It returns nil if they are equal, or if the name is random: each rendering makes
+// a new object then, and only its appearance counts.
+func (c *changes) forms(a, b object.Object) (before, after map[string]any) {
+	if a.Key != b.Key || object.Equal(a.Content, b.Content) {
+		return nil, nil
+	}
+	return c.Form(a.Key, a.Content), c.Form(b.Key, b.Content)
 }
 
 // effects returns what differs between two renderings, except for the field itself and for what differs with each rendering.
 func (c *changes) effects(before, after Rendering, w Wanted) []Effect {
+	was, is := c.byID(before), c.byID(after)
 	var out []Effect
-	for _, key := range order.Sorted(maps.Keys(before.Objects), object.Key.Compare) {
-		was := before.Objects[key]
-		is, found := after.Objects[key]
+	for _, id := range sortedIDs(was) {
+		a := was[id]
+		b, found := is[id]
 		switch {
-		case !found && (key != w.Key || len(w.Path) > 0) && !c.random[originOf(was)]:
-			out = append(out, Effect{Key: key, Before: was.Content, Converges: c.Lacks(key)})
-		case found && !object.IsSameMap(was.Content, is.Content):
-			out = append(out, c.moved(key, was.Content, is.Content, w)...)
+		case !found && (a.Key != w.Key || len(w.Path) > 0):
+			out = append(out, Effect{Key: a.Key, Before: a.Content, Converges: c.Lacks(a.Key)})
+		case found && !object.IsSameMap(a.Content, b.Content):
+			out = append(out, c.moved(id, a, b, w)...)
 		}
 	}
-	for _, key := range order.Sorted(maps.Keys(after.Objects), object.Key.Compare) {
-		is := after.Objects[key]
-		if _, found := before.Objects[key]; !found && !c.random[originOf(is)] {
-			out = append(out, Effect{Key: key, After: is.Content})
+	for _, id := range sortedIDs(is) {
+		if _, found := was[id]; !found {
+			out = append(out, Effect{Key: is[id].Key, After: is[id].Content})
 		}
 	}
 	return append(out, c.Hooks.Effects(before.Hooks, after.Hooks)...)
@@ -39,8 +64,7 @@ func (c *changes) effects(before, after Rendering, w Wanted) []Effect {
 
 // Moves returns what differs between the first rendering and another one, except for what differs with each rendering.
 func (p *Problem) Moves(first, after Rendering) []Effect {
-	c := &changes{Problem: p, noise: p.noiseOf(first, p.Again), random: randomOf(first, p.Again)}
-	return c.effects(first, after, Wanted{})
+	return p.newChanges(first).effects(first, after, Wanted{})
 }
 
 // Count returns how many effects count as side effects: those on hooks, and those on other objects.
@@ -57,29 +81,18 @@ func Count(effects []Effect) (hooks, objects int) {
 	return hooks, objects
 }
 
-// randomOf returns the origins of objects whose names differ between two renderings of the same values. Such an object is new in every
-// rendering, so its appearance says nothing about the values.
-func randomOf(a, b Rendering) map[origin]bool {
-	out := map[origin]bool{}
-	for key, o := range a.Objects {
-		if _, found := b.Objects[key]; !found {
-			out[originOf(o)] = true
-		}
-	}
-	return out
-}
-
 // moved returns the places where two texts of an object differ in normal form.
-func (c *changes) moved(key object.Key, was, is map[string]any, w Wanted) []Effect {
+func (c *changes) moved(id identity, was, is object.Object, w Wanted) []Effect {
 	var out []Effect
-	live := c.LiveForm(key)
-	before, after := any(c.Form(key, was)), any(c.Form(key, is))
+	key, live := is.Key, c.LiveForm(is.Key)
+	wasForm, isForm := c.forms(was, is)
+	before, after := any(wasForm), any(isForm)
 	if key == w.Key {
 		before, after = object.Without(before, w.Path), object.Without(after, w.Path)
 	}
 	walkDifferences(before, after, nil, func(path object.Path, before, after any) {
 		// The field was removed from both sides. That may leave an empty map on one side and nothing on the other.
-		if key == w.Key && w.Path.HasPrefix(path) && isEmpty(before) && isEmpty(after) || c.noise[place{key, path.String()}] {
+		if key == w.Key && w.Path.HasPrefix(path) && isEmpty(before) && isEmpty(after) || c.noise[place{id, path.String()}] {
 			return
 		}
 		e := Effect{Key: key, Path: path, Before: before, After: after}
@@ -89,27 +102,6 @@ func (c *changes) moved(key object.Key, was, is map[string]any, w Wanted) []Effe
 		e.Derived = isDerived(path, before, after)
 		out = append(out, e)
 	})
-	return out
-}
-
-// place identifies a place of an object.
-type place struct {
-	key  object.Key
-	path string
-}
-
-// noiseOf returns the places where two renderings of the same values differ.
-func (p *Problem) noiseOf(a, b Rendering) map[place]bool {
-	out := map[place]bool{}
-	for key, o := range a.Objects {
-		other, found := b.Objects[key]
-		if !found || object.Equal(o.Content, other.Content) {
-			continue
-		}
-		walkDifferences(p.Form(key, o.Content), p.Form(key, other.Content), nil, func(path object.Path, _, _ any) {
-			out[place{key, path.String()}] = true
-		})
-	}
 	return out
 }
 

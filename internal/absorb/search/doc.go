@@ -43,5 +43,5 @@
 // # Tests
 //
 // TestCases of internal/absorb runs the search: each file of its testdata is a chart, edits and the change of values that absorbs them.
-// The test beside this file is about hooks whose names differ with each rendering.
+// The tests beside this file are about overlays, and about objects and hooks whose names differ with each rendering (naming.go).
 package search

@@ -1,12 +1,9 @@
 package search
 
 import (
-	"cmp"
-	"maps"
+	"iter"
 	"slices"
-	"strings"
 
-	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -18,59 +15,32 @@ type Hook struct {
 
 // Hooks tells the effects of changed values on hooks from differences that each rendering has.
 type Hooks struct {
-	// random has the origins of hooks whose names differ with each rendering, fixed has the keys of hooks that each rendering has, and
+	naming
 	// noise has the places that differ with each rendering.
-	random map[origin]bool
-	fixed  map[object.Key]bool
-	noise  map[hookPlace]bool
-}
-
-// hookID identifies a hook in all renderings: by its key or, if its name is random, by its template, kind and events. Several hooks with
-// the same identity are distinguished by their order.
-type hookID struct {
-	key            object.Key
-	source, events string
-	n              int
-}
-
-type hookPlace struct {
-	id   hookID
-	path string
+	noise map[place]bool
 }
 
 // NewHooks returns Hooks, given the hooks of two renderings of the same values.
 func NewHooks(first, again []Hook) Hooks {
-	h := Hooks{random: map[origin]bool{}, fixed: map[object.Key]bool{}, noise: map[hookPlace]bool{}}
-	for _, one := range first {
-		if slices.ContainsFunc(again, func(o Hook) bool { return o.Key == one.Key }) {
-			h.fixed[one.Key] = true
-		} else {
-			h.random[originOf(one.Object)] = true
-		}
-	}
-	known := h.byID(again)
-	for id, one := range h.byID(first) {
-		walkDifferences(one.Content, known[id].Content, nil, func(path object.Path, _, _ any) {
-			h.noise[hookPlace{id, path.String()}] = true
-		})
-	}
+	h := Hooks{naming: namingOf(objectsOf(first), objectsOf(again))}
+	h.noise = noiseOf(h.byID(first), h.byID(again), func(a, b Hook) (map[string]any, map[string]any) { return a.Content, b.Content })
 	return h
 }
 
-// byID returns hooks by their identities.
-func (h Hooks) byID(hooks []Hook) map[hookID]Hook {
-	out := map[hookID]Hook{}
-	for _, one := range hooks {
-		id := hookID{key: one.Key}
-		if h.random[originOf(one.Object)] && !h.fixed[one.Key] {
-			id.key.Name, id.source, id.events = "", one.Source, strings.Join(one.Events, ",")
+// objectsOf returns the objects of hooks.
+func objectsOf(hooks []Hook) iter.Seq[object.Object] {
+	return func(yield func(object.Object) bool) {
+		for _, one := range hooks {
+			if !yield(one.Object) {
+				return
+			}
 		}
-		for _, taken := out[id]; taken; _, taken = out[id] {
-			id.n++
-		}
-		out[id] = one
 	}
-	return out
+}
+
+// byID returns hooks by their identities.
+func (h Hooks) byID(hooks []Hook) map[identity]Hook {
+	return byIdentity(hooks, func(one Hook) identity { return h.identityOf(one.Object, one.Events...) })
 }
 
 // Effects returns what differs between the hooks of two renderings, except for what differs with each rendering. Helm never patches a
@@ -87,7 +57,7 @@ func (h Hooks) Effects(before, after []Hook) []Effect {
 		}
 		events := slices.Compact(slices.Sorted(slices.Values(slices.Concat(a.Events, b.Events))))
 		walkDifferences(a.Content, b.Content, nil, func(path object.Path, before, after any) {
-			if !h.noise[hookPlace{id, path.String()}] {
+			if !h.noise[place{id, path.String()}] {
 				out = append(out, Effect{
 					Key: b.Key, Hook: events, Path: path, Before: before, After: after, Derived: isDerived(path, before, after),
 				})
@@ -100,10 +70,4 @@ func (h Hooks) Effects(before, after []Hook) []Effect {
 		}
 	}
 	return out
-}
-
-func sortedIDs(hooks map[hookID]Hook) []hookID {
-	return order.Sorted(maps.Keys(hooks), func(a, b hookID) int {
-		return cmp.Or(a.key.Compare(b.key), cmp.Compare(a.source, b.source), cmp.Compare(a.events, b.events), cmp.Compare(a.n, b.n))
-	})
 }

@@ -1,8 +1,6 @@
 package search_test
 
 import (
-	"fmt"
-	"strings"
 	"testing"
 
 	"sigs.k8s.io/yaml"
@@ -28,18 +26,7 @@ func TestRandomHooks(t *testing.T) {
 			first[1]), "b added"},
 		{"twice", append([]search.Hook{first[1]}, first...), "fixed added"},
 	} {
-		var got []string
-		for _, e := range hooks.Effects(first, c.after) {
-			switch {
-			case e.Before == nil:
-				got = append(got, e.Key.Name+" added")
-			case e.After == nil:
-				got = append(got, e.Key.Name+" removed")
-			default:
-				got = append(got, fmt.Sprint(e.Key.Name, " ", e.Path, " ", e.Before, " ", e.After))
-			}
-		}
-		if said := strings.Join(got, ", "); said != c.want {
+		if said := saidOf(hooks.Effects(first, c.after)); said != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, said, c.want)
 		}
 	}

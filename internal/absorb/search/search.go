@@ -76,7 +76,7 @@ func (s *search) run(ctx context.Context, excluded map[int]Found) Result {
 		return out
 	}
 	s.current = first[0]
-	s.changes = &changes{Problem: &s.Problem, noise: s.noiseOf(s.current, s.Again), random: randomOf(s.current, s.Again)}
+	s.changes = s.newChanges(s.current)
 	for i, w := range s.Wanted {
 		switch f, left := excluded[i]; {
 		case left:
