@@ -124,7 +124,7 @@ func FuzzEscape(f *testing.F) {
 // reportOf returns a report whose every text is s, so that every branch of the text format writes s.
 func reportOf(s string) *report.Report {
 	at := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-	rule := &report.IgnoreRule{Rule: s, Reason: s}
+	rule, flag := &report.IgnoreRule{Rule: s, Reason: s}, &report.IgnoreRule{Rule: s, LeftOut: true}
 	message := []report.Message{{Code: s, Message: s, Object: s, File: s, Line: 3}}
 	inside := &report.Inside{Format: s, More: 2, Changes: []report.InsideChange{
 		{Path: s, Change: s, Cause: report.CauseDrift, Old: s, Desired: s, Live: s + "x"},
@@ -149,6 +149,10 @@ func reportOf(s string) *report.Report {
 			field("a\n"+s, "a\n", "b\n"+s+"\nc", report.CauseDrift),
 		},
 	}
+	leftOut, foreign := field(s, s, s+"y", report.CauseDrift), field(s, s, s+"y", report.CauseDrift)
+	leftOut.IgnoredBy, foreign.IgnoredBy = flag, nil
+	foreign.Verdict, foreign.Class = report.Verdict(s), ""
+	object.Fields = append(object.Fields, leftOut, foreign)
 	changed, failing, skipped, broken := object, object, object, object
 	changed.Fields = append(changed.Fields[:len(changed.Fields):len(changed.Fields)],
 		field(s, "other\n"+s, s, report.CauseChange), field(nil, s, "a\n"+s, report.CauseBoth))
@@ -163,6 +167,10 @@ func reportOf(s string) *report.Report {
 			Name: s, Namespace: s, StorageNamespace: s + "x", Cluster: s, Operation: report.Operation(s), ApplyMethod: report.ApplyMethod(s),
 			Old: revision, Last: &report.Revision{Revision: 2, Status: s}, Desired: &report.Desired{Source: "chart", Chart: s, Helm: s},
 			Warnings: message, Errors: message, NotCompared: []report.NotCompared{{Kind: s, Name: s, Reason: s}},
+			Deployer: &report.Deployer{
+				Kind: s, Namespace: s, Name: s, Controller: s, Action: report.DeployerAction(s), Otherwise: report.DeployerAction(s), Reason: s,
+				PutsBack: report.PutsBack(s), Inputs: []report.DeployerInput{{Use: s, Kind: s, Namespace: s, Name: s, Version: s}},
+			},
 			Objects: []report.Object{object, changed, failing, skipped, broken},
 		}),
 		Scan: claimsOf(s),

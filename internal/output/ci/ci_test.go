@@ -6,6 +6,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -139,6 +140,28 @@ func TestJUnitSaysWhy(t *testing.T) {
 	for _, want := range []string{`errors="1"`, "quota exceeded", `type="uninstall"`, "it is being deleted"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the report lacks %s:\n%s", want, text)
+		}
+	}
+}
+
+// TestForeignVerdict checks that a verdict that is no word of ours, as a saved report may have, stands for none of the rules that are known.
+func TestForeignVerdict(t *testing.T) {
+	const foreign = "x |\n::stop-commands::t\n@team <img src=//e>"
+	finding := report.Finding{ID: "f", Path: "data.a", Verdict: foreign, Cause: report.CauseDrift, Managed: true, Old: "1", Live: "7"}
+	r := &report.Report{Releases: []report.Release{{
+		Name: "web", Objects: []report.Object{{Kind: "ConfigMap", Name: "c", Drifted: true, Fields: []report.Finding{finding}}},
+	}}}
+	index := slices.IndexFunc(rules(), func(r rule) bool { return r.id == "unknown" })
+	for _, tt := range []struct {
+		make func(*report.Report, Options) ([]byte, error)
+		want string
+	}{
+		{SARIF, fmt.Sprintf("\"ruleId\": \"unknown\",\n          \"ruleIndex\": %d,", index)},
+		{GitLab, `"check_name": "helmdrift/unknown"`},
+		{Markdown, "\n| unknown | `ConfigMap c` | `data.a` |"},
+	} {
+		if text, err := tt.make(r, Options{}); err != nil || !strings.Contains(string(text), tt.want) {
+			t.Errorf("the format lacks %s: %v\n%s", tt.want, err, text)
 		}
 	}
 }

@@ -114,6 +114,7 @@ func rules() []rule {
 		{"uninstall", "The controller that deploys the release uninstalls it."},
 		{"orphan", "No manifest of a release has the object any more, and no upgrade deletes it."},
 		{"overlap", "Several deployers claim the object, and each writes its own manifest."},
+		{"unknown", "The report has a word that this version of helmdrift does not know."},
 	}
 }
 
@@ -252,7 +253,7 @@ func does(o *report.Object) string {
 // fieldEntry returns the entry of a finding.
 func fieldEntry(r *report.Release, o *report.Object, f *report.Finding) entry {
 	e := entry{
-		rule: string(f.Verdict), level: levelNote, release: r, object: o, finding: f, subject: objectName(o), path: line(f.Path),
+		rule: ruleOf(f.Verdict), level: levelNote, release: r, object: o, finding: f, subject: objectName(o), path: line(f.Path),
 		id: f.ID + string(f.Cause),
 	}
 	switch {
@@ -271,6 +272,15 @@ func fieldEntry(r *report.Release, o *report.Object, f *report.Finding) entry {
 		e.level, e.silencedBy = levelSilent, line(string(f.Class))
 	}
 	return e
+}
+
+// ruleOf returns the rule of a verdict. A saved report may have a verdict that is no word of ours.
+func ruleOf(v report.Verdict) string {
+	switch v {
+	case report.Overwrite, report.Add, report.Remove, report.Ignore, report.Conflict:
+		return string(v)
+	}
+	return "unknown"
 }
 
 // silence makes the entry silent if a rule silences it.

@@ -157,7 +157,8 @@ func (c *Counts) Extras(unmanaged int) string {
 	return strings.Join(said, "; ")
 }
 
-// UnlistedCounts counts what the report leaves out, and names the flags that list it.
+// UnlistedCounts counts what the report leaves out, and names the flags that list it. The caller escapes the text: a saved report may name
+// any flag.
 func (c *Counts) UnlistedCounts(showsIgnored bool) string {
 	var said, silenced layout.Clauses
 	silenced.AddIf(c.Ignored > 0, fmt.Sprintf("%d ignored by rules", c.Ignored))

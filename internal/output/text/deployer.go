@@ -48,19 +48,19 @@ func deployersLine(releases []report.Release) answerLine {
 }
 
 // toolCell returns what deploys a release.
-func toolCell(e entry) string { return e.Deployer.Tool() }
+func (t *text) toolCell(e entry) string { return t.Escape(e.Deployer.Tool()) }
 
 // hasSeveralTools reports whether not all releases are deployed by the same.
 func hasSeveralTools(all []entry) bool {
-	return slices.ContainsFunc(all, func(e entry) bool { return toolCell(e) != toolCell(all[0]) })
+	return slices.ContainsFunc(all, func(e entry) bool { return e.Deployer.Tool() != all[0].Deployer.Tool() })
 }
 
-// nextCell returns what the controller of a release does next.
-func nextCell(e entry) string {
+// nextCell returns what the controller of a release does next. A saved report may have an action that is no word of ours.
+func (t *text) nextCell(e entry) string {
 	if e.Deployer == nil {
 		return ""
 	}
-	return string(e.Deployer.Action)
+	return t.Escape(string(e.Deployer.Action))
 }
 
 // deployers writes why controllers act, or do nothing although the chart has changed, one line for each release.

@@ -60,8 +60,8 @@ func (t *text) overviewColumns(clusters int, entries []entry) []layout.Column[en
 	all := []layout.Column[entry]{
 		{Title: "state", Cell: func(e entry) string { return string(e.state) },
 			Paint: func(e entry, s string) string { return t.inColour(e.state, s) }},
-		{Title: "deployer", Cell: toolCell},
-		{Title: "next", Cell: nextCell},
+		{Title: "deployer", Cell: t.toolCell, Least: layout.ShortWidths()},
+		{Title: "next", Cell: t.nextCell, Least: layout.ShortWidths()},
 		{Title: "cluster", Cell: func(e entry) string { return t.Label(e.Cluster) }, Least: layout.ShortWidths(), IsName: true},
 		{Title: "namespace", Cell: func(e entry) string { return t.Label(namespaceOf(e.Release)) }, Least: layout.NameWidths(), IsName: true},
 		{Title: "release", Cell: func(e entry) string { return t.Label(e.Name) }, Least: layout.NameWidths(), IsName: true},

@@ -51,7 +51,7 @@ func (p Phrases) Answer(r *report.Report) Answer {
 	}
 	var others layout.Clauses
 	left, server := notCompared(r.Releases), c.Server()
-	others.AddNonEmpty(c.Extras(c.Unmentioned()), c.UnlistedCounts(true))
+	others.AddNonEmpty(c.Extras(c.Unmentioned()), p.Escape(c.UnlistedCounts(true)))
 	others.AddIf(left != "", "not compared by design: "+p.Escape(left))
 	others.AddIf(len(server) > 0, "the server "+layout.Enumerate(server))
 	out.Others = others

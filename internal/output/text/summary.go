@@ -75,7 +75,7 @@ func (t *text) summary(r *report.Report) {
 		t.Prose("not compared: " + t.Escape(left))
 	}
 	c := counts.Of(r.Releases)
-	lines := []string{layout.JoinNonEmpty("; ", c.Extras(c.Unmentioned()), c.UnlistedCounts(t.ShowIgnored)), t.helpLine(r)}
+	lines := []string{layout.JoinNonEmpty("; ", c.Extras(c.Unmentioned()), t.Escape(c.UnlistedCounts(t.ShowIgnored))), t.helpLine(r)}
 	t.lines(append(lines, c.Incomplete(r.Summary, len(r.Errors))...))
 }
 

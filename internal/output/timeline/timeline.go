@@ -185,7 +185,7 @@ func (t timeline) tally(r *report.Report, lines []line) {
 		switch {
 		case rule == nil:
 		case rule.LeftOut:
-			silenced["left out by "+rule.Rule]++
+			silenced["left out by "+t.Escape(rule.Rule)]++
 		default:
 			silenced["ignored"]++
 		}
