@@ -129,7 +129,8 @@ func (r *release) history() past.Release {
 	return out
 }
 
-// add adds what a comparison says about each finding. A listed one is there or ignored; any other is gone if the comparison looked for it.
+// add adds what a comparison says about each finding. A listed one is there or ignored, unless somebody asked for others; any other is gone
+// if the comparison looked for it.
 func (r *release) add(rel report.Release, at time.Time) {
 	revision := 0
 	if rel.Old != nil {
@@ -144,7 +145,9 @@ func (r *release) add(rel report.Release, at time.Time) {
 		r.Versions.Add(report.ObjectKey{Key: o.Key()}, o.APIVersion, o.Engine)
 		visit(o, func(key findingKey, seen observation) {
 			listed[key] = true
-			r.observe(key, seen, at, revision)
+			if !seen.leftOut {
+				r.observe(key, seen, at, revision)
+			}
 		})
 	}
 	if len(rel.Errors) > 0 {
@@ -219,14 +222,18 @@ type findingKey struct {
 type observation struct {
 	id                        string
 	drifted, masked, silenced bool
-	live                      any
-	managers                  []string
+	// leftOut is set if somebody asked for other findings. Such a report does not say that the finding has ended.
+	leftOut  bool
+	live     any
+	managers []string
 }
 
 // visit calls found with what a report says about each finding on an object. A field that only the chart changes is not a finding.
 func visit(o report.Object, found func(findingKey, observation)) {
 	if absence := absenceOf(o); absence != "" {
-		found(findingKey{object: o.Key(), absence: absence}, observation{id: o.ID, drifted: true, silenced: o.IgnoredBy != nil})
+		found(findingKey{object: o.Key(), absence: absence}, observation{
+			id: o.ID, drifted: true, silenced: o.IgnoredBy != nil, leftOut: isLeftOut(o.IgnoredBy),
+		})
 	}
 	for _, f := range o.Fields {
 		if f.Cause != report.CauseChange {
@@ -234,6 +241,9 @@ func visit(o report.Object, found func(findingKey, observation)) {
 		}
 	}
 }
+
+// isLeftOut reports whether a flag such as --only or --since silences a finding.
+func isLeftOut(rule *report.IgnoreRule) bool { return rule != nil && rule.LeftOut }
 
 // absenceOf returns how an object is absent, or "" if it is not.
 func absenceOf(o report.Object) past.Absence {
@@ -248,7 +258,9 @@ func absenceOf(o report.Object) past.Absence {
 
 // observationOf returns what a report says about a field.
 func observationOf(f report.Finding) observation {
-	out := observation{id: f.ID, drifted: f.Drifted(), masked: f.Masked, silenced: f.Silenced(), live: f.Live}
+	out := observation{
+		id: f.ID, drifted: f.Drifted(), masked: f.Masked, silenced: f.Silenced(), leftOut: isLeftOut(f.IgnoredBy), live: f.Live,
+	}
 	for _, owner := range f.Owners {
 		if !slices.Contains(out.managers, owner.Manager) {
 			out.managers = append(out.managers, owner.Manager)

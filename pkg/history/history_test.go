@@ -59,6 +59,8 @@ func changed(r *report.Report, change func(*report.Release)) *report.Report {
 func TestHistory(t *testing.T) {
 	silenced := replicas(int64(5))
 	silenced.IgnoredBy = &report.IgnoreRule{Rule: "--ignore /spec/replicas"}
+	leftOut := replicas(int64(6))
+	leftOut.IgnoredBy = &report.IgnoreRule{Rule: "--only", LeftOut: true}
 	deleted := &report.Finding{ID: "2", Path: "spec.replicas", Verdict: report.Add, Cause: report.CauseDrift, Managed: true, Certain: true}
 	masked := replicas(nil)
 	masked.Masked = true
@@ -76,6 +78,10 @@ func TestHistory(t *testing.T) {
 		o := deployment()
 		o.Missing, o.Action = true, report.ActionCreate
 		r.Objects = []report.Object{o}
+	}
+	missingLeftOut := func(r *report.Release) {
+		missing(r)
+		r.Objects[0].IgnoredBy = leftOut.IgnoredBy
 	}
 	terminating := func(r *report.Release) {
 		o := deployment()
@@ -115,6 +121,12 @@ func TestHistory(t *testing.T) {
 		{"silenced from the beginning", []*report.Report{of(1, silenced), of(2)}, "", "0 0"},
 		{"silenced later", []*report.Report{of(1, replicas(int64(5))), of(2, silenced), of(3)},
 			"spec.replicas gone 1-1 until 2 1d once []: 1 5, 2 ignored, 3 gone", "1 0 0"},
+		{"left out", []*report.Report{of(1, replicas(int64(5))), of(2, leftOut), of(3, replicas(int64(5)))},
+			"spec.replicas there 1-3 2d once []: 1 5", "1 1 1"},
+		{"left out from the beginning", []*report.Report{of(1, leftOut), of(2, replicas(int64(5))), of(3)},
+			"spec.replicas gone 2-2 until 3 1d once []: 2 5, 3 gone", "0 1 0"},
+		{"missing, and left out", []*report.Report{changed(of(1), missing), changed(of(2), missingLeftOut), changed(of(3), missing)},
+			"missing there 1-3 2d once []: 1 <nil>", "1 1 1"},
 		{"only the chart", []*report.Report{of(1, planned)}, "", "0"},
 		{"preview", []*report.Report{of(1, replicas(int64(5))), changed(of(2), upgrade)}, "spec.replicas there 1-1 0d once []: 1 5", "1 1"},
 		{"unmanaged", []*report.Report{of(1, unmanaged)}, "metadata.labels.x there 1-1 0d once unmanaged [k9s]: 1 x k9s", "0"},
