@@ -107,6 +107,34 @@ func TestCounts(t *testing.T) {
 	}
 }
 
+// TestErrorsAreToldApart checks that GitLab and SARIF have each error once, also errors of the same code in the same place.
+func TestErrorsAreToldApart(t *testing.T) {
+	refused := func(resource string) report.ScanError {
+		return report.ScanError{Cluster: "dev", Namespace: "prod", Code: "forbidden", Message: resource + " are forbidden"}
+	}
+	r := &report.Report{
+		Errors: []report.ScanError{refused("secrets"), refused("configmaps")},
+		Releases: []report.Release{{Name: "web", Errors: []report.Message{{Code: "read", Message: "a"}, {Code: "read", Message: "b"}},
+			Objects: []report.Object{{ID: "1", Kind: "ConfigMap", Name: "c", Error: &report.ObjectError{Message: "timeout"}}}}},
+	}
+	for name, format := range map[string]struct {
+		make        func(*report.Report, Options) ([]byte, error)
+		fingerprint string
+	}{"GitLab": {GitLab, `"fingerprint": "(\w+)"`}, "SARIF": {SARIF, `"helmdrift/v1": "(\w+)"`}} {
+		text, err := format.make(r, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]bool{}
+		for _, found := range regexp.MustCompile(format.fingerprint).FindAllStringSubmatch(string(text), -1) {
+			seen[found[1]] = true
+		}
+		if len(seen) != 5 {
+			t.Errorf("%s has %d fingerprints, want 5:\n%s", name, len(seen), text)
+		}
+	}
+}
+
 // TestUnseenIsCountedByItsKind checks that a name that no release has does not count as a place that could not be searched.
 func TestUnseenIsCountedByItsKind(t *testing.T) {
 	for want, errors := range map[string][]report.ScanError{

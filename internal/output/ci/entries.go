@@ -130,7 +130,23 @@ func entriesOf(r *report.Report) []entry {
 	for i := range r.Releases {
 		out = append(out, releaseEntries(&r.Releases[i])...)
 	}
+	number(out)
 	return append(out, claimEntries(r.Scan)...)
+}
+
+// number tells errors apart that have the same subject and code, such as two lists of a namespace that were refused. GitLab drops one of two
+// issues with the same fingerprint. The message of an error is no part of its fingerprint: it may have a port or a time.
+func number(all []entry) {
+	seen := map[string]int{}
+	for i := range all {
+		if all[i].rule != "error" {
+			continue
+		}
+		fingerprint := all[i].fingerprint()
+		if seen[fingerprint]++; seen[fingerprint] > 1 {
+			all[i].id += fmt.Sprintf("#%d", seen[fingerprint])
+		}
+	}
 }
 
 // claimEntries returns the entries of the objects that the wrong number of deployers claim. Nothing is wrong with one that Helm was asked
