@@ -145,20 +145,25 @@ func (s Streams) showsLinks() bool {
 }
 
 // Page writes a document to stdout. If stdout is a terminal and the document does not fit on it, a pager shows it, as in git. If the pager
-// cannot be started, the document is written directly.
+// cannot be started, the document is written directly. A shell that starts the pager says so with its exit code.
 func (s Streams) Page(doc []byte) (paged bool, err error) {
 	if pager := s.pager(doc); pager != nil {
 		if stdin, err := pager.StdinPipe(); err == nil && pager.Start() == nil {
 			// A reader who leaves the pager before the end closes the pipe. That is no error.
 			_, _ = stdin.Write(doc)
 			_ = stdin.Close()
-			_ = pager.Wait()
-			return true, nil
+			var exit *exec.ExitError
+			if err := pager.Wait(); !errors.As(err, &exit) || !slices.Contains(notStarted(), exit.ExitCode()) {
+				return true, nil
+			}
 		}
 	}
 	_, err = s.Out.Write(doc)
 	return false, err
 }
+
+// notStarted returns the exit codes of a shell that cannot run a command, or does not find it (POSIX.1-2024, XCU 2.8.2).
+func notStarted() []int { return []int{126, 127} }
 
 // pager returns the command that shows a document, or nil if no pager is needed. HELMDRIFT_PAGER takes precedence over
 // PAGER, and cat means no pager. Less gets the settings that git gives it: it ends if the document fits, keeps colours,
