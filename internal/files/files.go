@@ -3,7 +3,7 @@
 //
 //	Replace    a new content for a file: in a temporary file beside it ─► on the disk ─► renamed over it
 //	ReplaceAll new contents for files of a folder that nobody else has changed meanwhile: for all of them, or for none
-//	Update     the same within the umask, and a pipe or a device is written as it is
+//	Update     the same within the umask; a link is followed, and a pipe, a device or an open file of the process is written as it is
 //	Append     adds to the end of a file that others add to as well
 //	CreateAll  new files that must not exist: all of them, or none
 //	Name       a file name for something whose name file systems may refuse
@@ -229,16 +229,40 @@ func createTemp(head string, mode fs.FileMode) (*os.File, error) {
 }
 
 // Update writes a file at once, as Replace does. A new file gets the mode without what the umask forbids. An existing file keeps its
-// own permissions, except those that the mode lacks. If the name is not a regular file, such as a pipe, Update writes to it directly.
+// own permissions, except those that the mode lacks. If the name is a symbolic link, Update writes the file that it leads to. If it is not a
+// regular file, such as a pipe, or if it is an open file of the process, such as /dev/fd/3, Update adds to it directly.
 func Update(name string, content []byte, mode fs.FileMode) error {
 	info, err := os.Stat(name)
+	link, linkErr := os.Lstat(name)
+	isLink := linkErr == nil && link.Mode()&fs.ModeSymlink != 0
 	switch {
-	case err == nil && !info.Mode().IsRegular():
-		return write(name, content, os.O_WRONLY, 0)
+	case err == nil && (!info.Mode().IsRegular() || isOpenFile(name)):
+		return write(name, content, os.O_WRONLY|os.O_APPEND, 0)
+	case err == nil && isLink:
+		target, err := filepath.EvalSymlinks(name)
+		if err != nil {
+			return err
+		}
+		return Replace(target, content, info.Mode().Perm()&mode)
 	case err == nil:
 		return Replace(name, content, info.Mode().Perm()&mode)
+	case isLink: // to a file that is not there yet
+		return write(name, content, os.O_WRONLY|os.O_CREATE, mode)
 	}
 	return replace(name, content, mode, func(*os.File) error { return nil })
+}
+
+// isOpenFile reports whether a name stands for a file that the process has open. The folder of such a name cannot be written, or it is /dev,
+// where a link such as /dev/stdout must stay for all other programs.
+func isOpenFile(name string) bool {
+	at, err := filepath.Abs(filepath.Dir(name))
+	if err != nil {
+		return false
+	}
+	if real, err := filepath.EvalSymlinks(at); err == nil {
+		at = real
+	}
+	return at == "/dev" || at == "/dev/fd" || strings.HasPrefix(at, "/proc/")
 }
 
 // Append adds to the end of a file. A new file gets the mode without what the umask forbids.

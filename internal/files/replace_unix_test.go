@@ -3,6 +3,7 @@
 package files
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -59,5 +60,58 @@ func TestModes(t *testing.T) {
 				t.Errorf("%s %+v: %d files are there", name, c, len(left))
 			}
 		}
+	}
+}
+
+// TestUpdateFollowsLinks checks that a link that the user named stays a link, also one to a file that is not there yet, and that the file
+// behind it keeps its permissions.
+func TestUpdateFollowsLinks(t *testing.T) {
+	dir := t.TempDir()
+	target, link, late := filepath.Join(dir, "target"), filepath.Join(dir, "link"), filepath.Join(dir, "late")
+	if err := os.WriteFile(target, []byte("old"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	for name, to := range map[string]string{link: "target", late: "later"} {
+		if err := os.Symlink(to, name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, file := range map[string]string{link: target, late: filepath.Join(dir, "later")} {
+		if err := Update(name, []byte("new"), Public); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Lstat(name); err != nil || info.Mode()&fs.ModeSymlink == 0 {
+			t.Errorf("%s is no link any more: %v, %v", name, info, err)
+		}
+		if text, err := os.ReadFile(file); err != nil || string(text) != "new" {
+			t.Errorf("%s has %q, %v", file, text, err)
+		}
+	}
+	if info, err := os.Stat(target); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("the target has %v, %v", info, err)
+	}
+}
+
+// TestUpdateOfAnOpenFile checks that /dev/fd/N and /proc/self/fd/N are written, and neither replaced nor refused. What the file has already
+// stays.
+func TestUpdateOfAnOpenFile(t *testing.T) {
+	for _, folder := range []string{"/dev/fd", "/proc/self/fd"} {
+		if _, err := os.Stat(folder); err != nil {
+			continue // not on every system
+		}
+		file, err := os.Create(filepath.Join(t.TempDir(), "report"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := file.WriteString("before, "); err != nil {
+			t.Fatal(err)
+		}
+		if err := Update(fmt.Sprint(folder, "/", file.Fd()), []byte("new"), Public); err != nil {
+			t.Errorf("%s: %v", folder, err)
+		}
+		if text, err := os.ReadFile(file.Name()); err != nil || string(text) != "before, new" {
+			t.Errorf("%s: the file has %q, %v", folder, text, err)
+		}
+		_ = file.Close()
 	}
 }

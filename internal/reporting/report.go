@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -206,7 +207,7 @@ func (o *PrintOptions) writeFiles(s cli.Streams, r *report.Report, look output.O
 	for _, f := range o.files {
 		text, err := output.Document(f.format, r, look)
 		if err == nil {
-			err = files.Update(f.path, text, mode)
+			err = writeFile(s, f.path, text, mode)
 		}
 		switch {
 		case err != nil:
@@ -225,6 +226,21 @@ func (o *PrintOptions) writeFiles(s cli.Streams, r *report.Report, look output.O
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// writeFile writes a file of --report. A name of stdout or stderr stands for that stream: to open such a name again could begin anew in the
+// file that the shell has opened, and the report on stdout would overwrite it.
+func writeFile(s cli.Streams, name string, text []byte, mode fs.FileMode) error {
+	var err error
+	switch name {
+	case "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1":
+		_, err = s.Out.Write(text)
+	case "/dev/stderr", "/dev/fd/2", "/proc/self/fd/2":
+		_, err = s.Err.Write(text)
+	default:
+		err = files.Update(name, text, mode)
+	}
+	return err
 }
 
 // mostPlanned is how many fields may have drifted for a plan. Planning more takes longer than comparing, and nobody reads such a list.
