@@ -46,7 +46,8 @@ func families() []family {
 	}
 }
 
-// samples holds the values of each family by its labels. Values with the same labels add up, so no sample is written twice.
+// samples holds the values of each family by its labels. Values with the same labels add up, so no sample is written twice. A release with
+// several deployers is compared for each of them, and each comparison counts; only helmdrift_release_drifted is never more than 1.
 type samples map[string]map[string]float64
 
 // writePrometheus returns the counts of a report as metrics.
@@ -135,6 +136,7 @@ func (s samples) addRelease(r report.Release) {
 	if r.Drifted {
 		s.add("helmdrift_drifted_releases", cluster, 1)
 		s.add("helmdrift_release_drifted", release, 1)
+		s["helmdrift_release_drifted"][release] = 1
 		s.add("helmdrift_release_drifted_objects", release, float64(drifted))
 	}
 	s.addSome("helmdrift_release_failing_objects", release, failing)

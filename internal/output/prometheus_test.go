@@ -57,6 +57,21 @@ func TestPrometheusAddsUpToTheSummary(t *testing.T) {
 	}
 }
 
+// TestPrometheusSeveralDeployers: a release with two deployers drifted once, and each of its comparisons counts in the totals, as in the
+// summary.
+func TestPrometheusSeveralDeployers(t *testing.T) {
+	r := report.Release{Cluster: "a", StorageNamespace: "prod", Name: "web", Drifted: true, Compared: 2, Objects: []report.Object{{Drifted: true}}}
+	out := string(render(t, Prometheus, report.New("v", fixedTime, []report.Release{r, r}), Options{}))
+	for _, want := range []string{
+		`helmdrift_release_drifted{cluster="a",namespace="prod",release="web"} 1`, `helmdrift_drifted_releases{cluster="a"} 2`,
+		`helmdrift_release_drifted_objects{cluster="a",namespace="prod",release="web"} 2`, `helmdrift_objects{cluster="a"} 4`,
+	} {
+		if !strings.Contains(out, want+"\n") {
+			t.Errorf("no %s in\n%s", want, out)
+		}
+	}
+}
+
 // TestPrometheusIsBounded: a release that did not drift has no sample, whatever else was found in it, and a drifted one has at most 15.
 func TestPrometheusIsBounded(t *testing.T) {
 	lines := func(releases ...report.Release) int {
