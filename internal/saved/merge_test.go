@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -39,6 +41,34 @@ func TestMerge(t *testing.T) {
 	}
 	if r.Scan.Shard != nil || r.Scan.Requests != 20 || r.Scan.Seconds != 1 || len(r.Scan.Clusters) != 1 || r.Time.Unix() != 1001 {
 		t.Errorf("scan %+v at %v", r.Scan, r.Time)
+	}
+}
+
+// TestMergeOverlaps checks that an object that several parts have as an overlap is one overlap, with the claims of all parts, and that a
+// manifest counts more than a mark.
+func TestMergeOverlaps(t *testing.T) {
+	claim := func(kind, name string, by report.ClaimSource) report.Claim {
+		return report.Claim{Kind: kind, Name: name, By: by}
+	}
+	web, api := claim(report.ClaimRelease, "web", report.ClaimManifest), claim(report.ClaimRelease, "api", report.ClaimManifest)
+	shop := claim(report.ClaimApplication, "shop", report.ClaimMark)
+	overlap := func(cluster string, claims ...report.Claim) report.Overlap {
+		return report.Overlap{
+			ClaimedObject: report.ClaimedObject{Cluster: cluster, APIVersion: "v1", Kind: "ConfigMap", Namespace: "prod", Name: "c"}, Claims: claims,
+		}
+	}
+	a, b := part(0, 2, "web"), part(1, 2, "api")
+	a.Scan.Overlaps = []report.Overlap{overlap("dev", web, claim(report.ClaimRelease, "api", report.ClaimMark), shop)}
+	b.Scan.Overlaps = []report.Overlap{overlap("dev", api, shop), overlap("stage", api, shop)}
+	r, err := Merge("v", []Named{{"a", a}, {"b", b}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]report.Overlap{overlap("dev", api, web, shop), overlap("stage", api, shop)}, r.Scan.Overlaps); diff != "" {
+		t.Error("want -, got +\n" + diff)
+	}
+	if len(a.Scan.Overlaps[0].Claims) != 3 || a.Scan.Overlaps[0].Claims[1].By != report.ClaimMark {
+		t.Errorf("the merge has changed a part: %v", a.Scan.Overlaps)
 	}
 }
 

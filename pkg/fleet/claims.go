@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -207,16 +206,7 @@ func (c *claims) own(ref object.Ref, by *compared, others []report.Claim) {
 		shared = &report.Overlap{ClaimedObject: claimedObject("", ref.Key, ref.APIVersion())}
 		c.shared[ref.Key] = shared
 	}
-	all := shared.Claims
-	for _, claim := range append(others, claimOf(by.ReleaseName, report.ClaimManifest)) {
-		switch i := slices.IndexFunc(all, func(o report.Claim) bool { return compareClaims(o, claim) == 0 }); {
-		case i < 0:
-			all = append(all, claim)
-		case claim.By == report.ClaimManifest: // it is worth more than a mark
-			all[i] = claim
-		}
-	}
-	shared.Claims = all
+	shared.Add(append(others, claimOf(by.ReleaseName, report.ClaimManifest))...)
 }
 
 // claimOf returns the claim of a release.
@@ -231,19 +221,10 @@ func (c *claims) overlaps(cluster string) (out []report.Overlap) {
 	for _, shared := range c.shared {
 		overlap := *shared
 		overlap.Cluster, overlap.Claims = cluster, slices.Clone(shared.Claims)
-		order.Sort(overlap.Claims, compareClaims)
 		out = append(out, overlap)
 	}
 	order.Sort(out, func(a, b report.Overlap) int { return a.Compare(b.ClaimedObject) })
 	return out
-}
-
-// compareClaims orders claims by kind, namespace and name; releases come first.
-func compareClaims(a, b report.Claim) int {
-	rank := func(c report.Claim) int {
-		return slices.Index([]string{report.ClaimRelease, report.ClaimApplication, report.ClaimKustomization}, c.Kind)
-	}
-	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
 func claimedObject(cluster string, key object.Key, version string) report.ClaimedObject {

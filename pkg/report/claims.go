@@ -2,7 +2,9 @@ package report
 
 import (
 	"cmp"
+	"slices"
 
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -71,6 +73,44 @@ type Claim struct {
 	Name      string `json:"name"`
 	// By says what shows the claim.
 	By ClaimSource `json:"by"`
+}
+
+// Compare orders claims by kind, namespace and name, whatever shows them. Releases come first.
+func (c Claim) Compare(other Claim) int {
+	rank := func(c Claim) int {
+		return slices.Index([]string{ClaimRelease, ClaimApplication, ClaimKustomization}, c.Kind)
+	}
+	return cmp.Or(cmp.Compare(rank(c), rank(other)), cmp.Compare(c.Namespace, other.Namespace), cmp.Compare(c.Name, other.Name))
+}
+
+// Add adds claims, each deployer once, and keeps their order. A manifest shows a claim better than a mark does.
+func (o *Overlap) Add(claims ...Claim) {
+	all := slices.Clone(o.Claims)
+	for _, claim := range claims {
+		switch i := slices.IndexFunc(all, func(c Claim) bool { return c.Compare(claim) == 0 }); {
+		case i < 0:
+			all = append(all, claim)
+		case claim.By == ClaimManifest:
+			all[i] = claim
+		}
+	}
+	order.Sort(all, Claim.Compare)
+	o.Claims = all
+}
+
+// joined returns overlaps in the order of their objects, each object once: a cluster may be searched in several parts, and each part sees
+// some of the claims.
+func joined(all []Overlap) []Overlap {
+	order.Sort(all, func(a, b Overlap) int { return a.Compare(b.ClaimedObject) })
+	var out []Overlap
+	for _, o := range all {
+		if n := len(out); n > 0 && out[n-1].Compare(o.ClaimedObject) == 0 {
+			out[n-1].Add(o.Claims...)
+			continue
+		}
+		out = append(out, o)
+	}
+	return out
 }
 
 // ClaimSource says what shows that a deployer claims an object.
