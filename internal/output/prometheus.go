@@ -105,7 +105,7 @@ func (s samples) addClusters(r *report.Report) {
 			s.add(name, where, 0)
 		}
 		if !incomplete && !anywhere {
-			s.add("helmdrift_last_success_timestamp_seconds", where, float64(r.Time.Unix()))
+			s.add("helmdrift_last_success_timestamp_seconds", where, float64(r.TimeOf(cluster).Unix()))
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -124,6 +125,17 @@ func TestPrometheusLastSuccess(t *testing.T) {
 		}
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("after %v (-want +got):\n%s\n%s", test.errors, diff, out)
+		}
+	}
+}
+
+// TestPrometheusLastSuccessOfMerged: a cluster whose report is older than the merged one was last read then.
+func TestPrometheusLastSuccessOfMerged(t *testing.T) {
+	scan := report.Scan{Clusters: []string{"a", "b"}, Times: map[string]time.Time{"b": fixedTime.Add(-time.Hour)}}
+	out := string(render(t, Prometheus, report.NewScan("v", fixedTime, nil, nil, scan), Options{}))
+	for cluster, at := range map[string]int64{"a": fixedTime.Unix(), "b": fixedTime.Unix() - 3600} {
+		if want := fmt.Sprintf("helmdrift_last_success_timestamp_seconds{cluster=%q} %d\n", cluster, at); !strings.Contains(out, want) {
+			t.Errorf("no %s in\n%s", want, out)
 		}
 	}
 }

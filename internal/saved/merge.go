@@ -23,8 +23,8 @@ type Named struct {
 // is an error, since the two may contradict each other, and so is an empty list. One report may have a release several times, once for each
 // of its deployers.
 //
-// The result has the time of the newest report. Its Scan has the longest of the durations, since the parts of a fleet are scanned side
-// by side, and the sum of the requests. It shares the contents of its releases with the reports.
+// The result has the time of the newest report, and its Scan has the times of clusters that are older. Its Scan has the longest of the
+// durations, since the parts of a fleet are scanned side by side, and the sum of the requests. It shares the contents of its releases with the reports.
 func Merge(version string, reports []Named) (*report.Report, error) {
 	if len(reports) == 0 {
 		return nil, errors.New("there is no report to merge")
@@ -61,7 +61,38 @@ func Merge(version string, reports []Named) (*report.Report, error) {
 		}
 	}
 	scan.Clusters = distinct(scan.Clusters)
+	scan.Times = olderThan(newest, reports)
 	return report.NewScan(version, newest, releases, errs, scan), nil
+}
+
+// olderThan returns the times of the clusters that some report saw before a time. A cluster has the time of the oldest report that has it:
+// nobody knows what became of that part since.
+func olderThan(newest time.Time, reports []Named) map[string]time.Time {
+	var older map[string]time.Time
+	for _, r := range reports {
+		for _, cluster := range namesIn(r.Report) {
+			at := r.Report.TimeOf(cluster)
+			if first, known := older[cluster]; !at.Before(newest) || known && first.Before(at) {
+				continue
+			}
+			if older == nil {
+				older = map[string]time.Time{}
+			}
+			older[cluster] = at
+		}
+	}
+	return older
+}
+
+// namesIn returns the clusters that a report is about.
+func namesIn(r *report.Report) (names []string) {
+	if r.Scan != nil {
+		names = append(names, r.Scan.Clusters...)
+	}
+	for _, rel := range r.Releases {
+		names = append(names, rel.Cluster)
+	}
+	return names
 }
 
 // Times returns a function that returns the time of the report that has a release. Merged reports may be of different times.

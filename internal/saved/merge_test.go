@@ -72,6 +72,28 @@ func TestMergeOverlaps(t *testing.T) {
 	}
 }
 
+// TestMergeTimes checks that a cluster has the time of the oldest report that has it, also when the merged report is merged again.
+func TestMergeTimes(t *testing.T) {
+	at := func(seconds int64, clusters ...string) *report.Report {
+		return report.NewScan("v1", time.Unix(seconds, 0), nil, nil, report.Scan{Clusters: clusters})
+	}
+	r, err := Merge("v", []Named{{"a", at(1000, "dev")}, {"b", at(3000, "stage", "dev")}, {"c", at(2000, "dev")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]time.Time{"dev": time.Unix(1000, 0).UTC()}
+	if diff := cmp.Diff(want, r.Scan.Times); diff != "" || r.Time.Unix() != 3000 {
+		t.Errorf("at %v, want -, got +\n%s", r.Time, diff)
+	}
+	if r, err = Merge("v", []Named{{"d", at(4000, "prod")}, {"e", r}}); err != nil {
+		t.Fatal(err)
+	}
+	want["stage"] = time.Unix(3000, 0).UTC()
+	if diff := cmp.Diff(want, r.Scan.Times); diff != "" || !r.TimeOf("prod").Equal(time.Unix(4000, 0)) {
+		t.Errorf("want -, got +\n%s", diff)
+	}
+}
+
 // TestMergeNamed checks that a merged report says that nobody has looked for the overlaps of a release, also when it is merged again.
 func TestMergeNamed(t *testing.T) {
 	named := report.New("v1", time.Unix(1000, 0), []report.Release{{Name: "db", StorageNamespace: "prod"}})

@@ -67,6 +67,16 @@ func NewScan(version string, now time.Time, releases []Release, errors []ScanErr
 	return r
 }
 
+// TimeOf returns when a cluster was compared. It is the time of the report, unless reports of several times were merged.
+func (r *Report) TimeOf(cluster string) time.Time {
+	if r.Scan != nil {
+		if at, known := r.Scan.Times[cluster]; known {
+			return at
+		}
+	}
+	return r.Time
+}
+
 // ScanError says what could not be searched for releases. Namespace is empty if it is the whole cluster.
 type ScanError struct {
 	Cluster   string `json:"cluster,omitempty"`
@@ -85,6 +95,9 @@ type Scan struct {
 	// Seconds is how long it took, and Requests is how many requests were sent.
 	Seconds  float64 `json:"seconds"`
 	Requests int     `json:"requests,omitempty"`
+	// Times says when a cluster was compared, for each cluster of a merged report that is older than the report: the time of the oldest of
+	// the reports that have it.
+	Times map[string]time.Time `json:"times,omitempty"`
 	// Shard is set if only one part of the selected releases was compared.
 	Shard *Shard `json:"shard,omitempty"`
 	// Orphans are objects of the selected releases that no manifest has any more, as far as they were listed. OrphansSought is set if every
