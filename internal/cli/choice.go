@@ -84,15 +84,19 @@ func (c *Chooser) LeaveOut(r *report.Release, of *threeway.Comparison) {
 }
 
 // Complain adds to the report which values name nothing. For --skip that is a warning, since what it was to leave out counts. For --only it
-// is an error: it leaves out what it was to choose, and that must not pass as clean.
+// is an error: it leaves out what it was to choose, and that must not pass as clean. A part of a selection only has the values, since other
+// parts may have what they name.
 func (c *Chooser) Complain(r *report.Report) {
 	for _, text := range object.SortedKeys(c.idle) {
 		i := c.idle[text]
 		message := i.Err.Error()
 		switch {
 		case len(r.Releases) == 0:
+		case r.Scan != nil && r.Scan.Shard != nil:
+			r.Scan.Idle = append(r.Scan.Idle, text)
+			continue
 		case !i.Only && r.Scan != nil:
-			c.Print("warning: ", text+" matches nothing in any release")
+			c.Print("warning: ", text+report.NoMatch)
 		case !i.Only:
 			first := &r.Releases[0]
 			first.Warnings = append(first.Warnings, report.Message{Code: report.ErrorSelection, Message: message})
@@ -100,7 +104,7 @@ func (c *Chooser) Complain(r *report.Report) {
 			first := &r.Releases[0]
 			first.Errors = append(first.Errors, report.Message{Code: report.ErrorSelection, Message: hint.Sentence(i.Err)})
 		default:
-			r.Errors = append(r.Errors, report.ScanError{Code: report.ErrorSelection, Message: text + " matches nothing in any release"})
+			r.Errors = append(r.Errors, report.ScanError{Code: report.ErrorSelection, Message: text + report.NoMatch})
 		}
 		if i.Only && len(r.Releases) > 0 {
 			r.Summary.Errors++

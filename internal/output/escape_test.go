@@ -181,7 +181,7 @@ func reportOf(s string) *report.Report {
 func claimsOf(s string) *report.Scan {
 	named := report.ClaimedObject{Cluster: s, APIVersion: s, Kind: s, Namespace: s, Name: s}
 	return &report.Scan{
-		Clusters: []string{s, s + "x"}, Times: map[string]time.Time{s: time.Date(2026, 11, 19, 10, 0, 0, 0, time.UTC)},
+		Clusters: []string{s, s + "x"}, Idle: []string{s}, Times: map[string]time.Time{s: time.Date(2026, 11, 19, 10, 0, 0, 0, time.UTC)},
 		Orphans: []report.Orphan{{ClaimedObject: named, Release: s, ReleaseNamespace: s + "x", Reason: report.OrphanReason(s), Problem: s,
 			Revision: &report.Revision{Revision: 1, Status: s, Chart: s}}},
 		Overlaps: []report.Overlap{{ClaimedObject: named, Claims: []report.Claim{{Kind: s, Namespace: s, Name: s, By: report.ClaimSource(s)}}}},

@@ -19,8 +19,8 @@ type Named struct {
 }
 
 // Merge returns one report with the releases of all reports, sorted by cluster, namespace and name. Version is the version of the merging
-// program. Reports of shards must be complete: each part of the same number of parts of the same clusters, once. A release in two reports
-// is an error, since the two may contradict each other, and so is an empty list. One report may have a release several times, once for each
+// program. Reports of shards must be complete: each part of the same number of parts of the same clusters, once. A value of --only
+// that matches nothing in any part is an error of the result. A release in two reports is an error, since the two may contradict each other, and so is an empty list. One report may have a release several times, once for each
 // of its deployers.
 //
 // The result has the time of the newest report, and its Scan has the times of clusters that are older. Its Scan has the longest of the
@@ -60,6 +60,11 @@ func Merge(version string, reports []Named) (*report.Report, error) {
 			newest = r.Report.Time
 		}
 	}
+	for _, value := range Idle(reports) {
+		if strings.HasPrefix(value, "--only ") {
+			errs = append(errs, report.ScanError{Code: report.ErrorSelection, Message: value + report.NoMatch})
+		}
+	}
 	scan.Clusters = distinct(scan.Clusters)
 	scan.Times = olderThan(newest, reports)
 	return report.NewScan(version, newest, releases, errs, scan), nil
@@ -93,6 +98,26 @@ func namesIn(r *report.Report) (names []string) {
 		names = append(names, rel.Cluster)
 	}
 	return names
+}
+
+// Idle returns the values of --only and --skip that match nothing in any part of a selection. A part without releases does not count. Reports
+// that are no parts say so themselves.
+func Idle(reports []Named) []string {
+	var idle []string
+	isFirst := true
+	for _, r := range reports {
+		switch {
+		case shardOf(r) == nil:
+			return nil
+		case len(r.Report.Releases) == 0:
+			continue
+		case isFirst:
+			idle, isFirst = slices.Clone(r.Report.Scan.Idle), false
+		default:
+			idle = slices.DeleteFunc(idle, func(value string) bool { return !slices.Contains(r.Report.Scan.Idle, value) })
+		}
+	}
+	return idle
 }
 
 // Times returns a function that returns the time of the report that has a release. Merged reports may be of different times.

@@ -94,6 +94,36 @@ func TestMergeTimes(t *testing.T) {
 	}
 }
 
+// TestMergeIdle checks that a value of --only that matches nothing in a part is an error only if no part has a match, and then once.
+func TestMergeIdle(t *testing.T) {
+	idle := func(r *report.Report, values ...string) *report.Report {
+		r.Errors, r.Scan.Idle = nil, values
+		return r
+	}
+	for _, c := range []struct {
+		parts []*report.Report
+		want  string
+	}{
+		{[]*report.Report{idle(part(0, 2, "web"), "--only deploy/web"), idle(part(1, 2, "api"))}, ""},
+		{[]*report.Report{idle(part(0, 2, "web"), "--only deploy/web", "--skip a"), idle(part(1, 2, "api"), "--skip a", "--only deploy/web")},
+			"--only deploy/web matches nothing in any release"},
+		{[]*report.Report{idle(part(0, 2)), idle(part(1, 2, "api"), "--only deploy/web")}, "--only deploy/web matches nothing in any release"},
+		{[]*report.Report{idle(part(0, 2, "api"), "--skip deploy/web"), idle(part(1, 2))}, ""},
+	} {
+		r, err := Merge("v", []Named{{"a", c.parts[0]}, {"b", c.parts[1]}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, e := range r.Errors {
+			got = append(got, e.Message)
+		}
+		if strings.Join(got, "; ") != c.want || r.Summary.Errors != len(got) || r.Scan.Idle != nil {
+			t.Errorf("errors %q, want %q; summary %d, idle %q", got, c.want, r.Summary.Errors, r.Scan.Idle)
+		}
+	}
+}
+
 // TestMergeNamed checks that a merged report says that nobody has looked for the overlaps of a release, also when it is merged again.
 func TestMergeNamed(t *testing.T) {
 	named := report.New("v1", time.Unix(1000, 0), []report.Release{{Name: "db", StorageNamespace: "prod"}})

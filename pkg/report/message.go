@@ -62,6 +62,9 @@ const (
 	WarnMasked = "masked"
 )
 
+// NoMatch is what is said of a value of --only or --skip that names nothing in several releases, behind the flag and the value.
+const NoMatch = " matches nothing in any release"
+
 // Subject says as data what an error is about. Errors with the same code, verb, resource and reason have one cause, such as a missing
 // right or an API that is down, and differ only in the objects that they are about.
 type Subject struct {

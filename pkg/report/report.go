@@ -100,6 +100,8 @@ type Scan struct {
 	Times map[string]time.Time `json:"times,omitempty"`
 	// Shard is set if only one part of the selected releases was compared.
 	Shard *Shard `json:"shard,omitempty"`
+	// Idle are the values of --only and --skip that match nothing in the releases of the part. Another part may have what they name.
+	Idle []string `json:"idle,omitempty"`
 	// Orphans are objects of the selected releases that no manifest has any more, as far as they were listed. OrphansSought is set if every
 	// kind of the manifests was listed in every namespace of the releases, so that no orphan of these kinds is missing.
 	Orphans       []Orphan `json:"orphans,omitempty"`
