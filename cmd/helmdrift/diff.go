@@ -285,6 +285,9 @@ func (o *diffOptions) report(
 	ctx context.Context, s cli.Streams, d cli.Session, flags *pflag.FlagSet, clock func() time.Time,
 	finish func(*drift.Result, *report.Release),
 ) error {
+	if err := o.FailOn.CheckOne(); err != nil {
+		return err
+	}
 	run := reporting.Run{Flags: &o.Flags, Session: d, Streams: s, Clock: clock, Version: version, Finish: finish}
 	if o.Revision == 0 {
 		run.FixCommand = fixCommand(d.Target, flags)

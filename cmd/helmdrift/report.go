@@ -137,6 +137,9 @@ func runReport(s cli.Streams, o reportOptions, files []string) error {
 		return hint.New(errors.New("-o ignore needs the patterns of the fields, which reports of older versions do not have"),
 			"helmdrift diff -o ignore prints the rules")
 	}
+	if err := o.FailOn.CheckClaims(r); err != nil {
+		return err
+	}
 	if err := o.Print(s, r, o.TimeOptions.Choose(r, times, s.Display(s.Out, o.Color, now))); err != nil {
 		return err
 	}

@@ -55,6 +55,11 @@ func (f *fleetScan) run(ctx context.Context, o diffOptions, names []string) erro
 	if err != nil {
 		return err
 	}
+	if o.all != nil { // what tools do next is compared without a search for claims
+		if err := o.FailOn.CheckOne(); err != nil {
+			return err
+		}
+	}
 	o.GivenValues = len(names) == 1 // it may be in several environments
 	options.GivenValues = o.GivenValues
 	clusters, err := search.New(s, f.connection, f.Flags, names)
