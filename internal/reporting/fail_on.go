@@ -123,14 +123,9 @@ func (f FailOn) Status(r *report.Report) error {
 	return nil
 }
 
-// isDisputed reports whether the API server was asked and contradicts the report of an object whose findings are all certain.
+// isDisputed reports whether the API server contradicts a certain prediction.
 func isDisputed(r *report.Report) bool {
-	isUncertain := func(f report.Finding) bool { return !f.Certain }
-	return slices.ContainsFunc(r.Releases, func(rel report.Release) bool {
-		return slices.ContainsFunc(rel.Objects, func(o report.Object) bool {
-			return o.DryRun != nil && o.DryRun.Result == report.DryRunDisagrees && !slices.ContainsFunc(o.Fields, isUncertain)
-		})
-	})
+	return slices.ContainsFunc(r.Releases, func(rel report.Release) bool { return slices.ContainsFunc(rel.Objects, report.Object.Disputed) })
 }
 
 // CheckOne returns an error if the exit code depends on what only a scan of several releases finds.

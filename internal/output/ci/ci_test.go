@@ -223,6 +223,30 @@ func TestExitCodeIsInFiles(t *testing.T) {
 	}
 }
 
+// TestDisputeIsInFiles checks that a contradiction of the API server is an error in the files if it sets the exit code: if the prediction is
+// certain.
+func TestDisputeIsInFiles(t *testing.T) {
+	for isCertain, want := range map[bool][4]string{
+		true:  {`errors="1"`, `"level": "error"`, `"severity": "critical"`, "::error "},
+		false: {`errors="0"`, `"level": "note"`, `"severity": "info"`, "::notice "},
+	} {
+		o := report.Object{
+			ID: "w", Kind: "Deployment", Name: "w", Action: report.ActionUpdate,
+			DryRun: &report.DryRun{Result: report.DryRunDisagrees, Message: "the server's answer differs at spec"},
+			Fields: []report.Finding{{ID: "f", Path: "spec", Verdict: report.Overwrite, Cause: report.CauseChange, Managed: true, Certain: isCertain}},
+		}
+		r := &report.Report{Releases: []report.Release{{Name: "web", Operation: report.OperationUpgrade, Objects: []report.Object{o}}}}
+		if o.Disputed() != isCertain {
+			t.Errorf("certain %t: disputed %t", isCertain, o.Disputed())
+		}
+		for i, format := range []func(*report.Report, Options) ([]byte, error){JUnit, SARIF, GitLab, GitHub} {
+			if text, err := format(r, Options{}); err != nil || !strings.Contains(string(text), want[i]) {
+				t.Errorf("certain %t: no %s: %v\n%s", isCertain, want[i], err, text)
+			}
+		}
+	}
+}
+
 // written returns the report of all severities in a format.
 func written(t *testing.T, format func(*report.Report, Options) ([]byte, error)) []byte {
 	t.Helper()

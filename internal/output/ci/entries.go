@@ -213,8 +213,12 @@ func objectEntries(r *report.Release, o *report.Object) []entry {
 		out = append(out, e)
 	}
 	if d := o.DryRun; d != nil && d.Result == report.DryRunDisagrees {
-		out = append(out, entry{rule: "disputed", level: levelError, release: r, object: o, subject: objectName(o),
-			says: "the API server contradicts the prediction: " + line(d.Message), id: o.ID})
+		e := entry{rule: "disputed", level: levelNote, release: r, object: o, subject: objectName(o),
+			says: "the API server contradicts an uncertain prediction: " + line(d.Message), id: o.ID}
+		if o.Disputed() {
+			e.level, e.says = levelError, "the API server contradicts the prediction: "+line(d.Message)
+		}
+		out = append(out, e)
 	}
 	for i := range o.Fields {
 		out = append(out, fieldEntry(r, o, &o.Fields[i]))

@@ -73,13 +73,15 @@ func (d *comment) release(r *report.Release) {
 
 // others says what the findings of a release are that are neither errors nor drift.
 func others(r *report.Release, all []entry) string {
-	changes, edits, unreached := 0, 0, 0
+	changes, edits, unreached, answers := 0, 0, 0, 0
 	for _, e := range all {
 		switch {
 		case e.finding != nil && e.finding.Blocked:
 			unreached++
 		case e.finding != nil && e.finding.Cause == report.CauseDrift:
 			edits++
+		case e.rule == "disputed":
+			answers++
 		default:
 			changes++
 		}
@@ -88,6 +90,7 @@ func others(r *report.Release, all []entry) string {
 	said.AddIf(changes > 0, english.Count(changes, "change")+" by "+operation(r))
 	said.AddIf(edits > 0, english.Count(edits, "edit")+" of what no manifest names")
 	said.AddIf(unreached > 0, english.Count(unreached, "change")+" that "+operation(r)+" does not reach")
+	said.AddIf(answers > 0, english.Count(answers, "answer")+" of the API server")
 	return strings.Join(said, ", ")
 }
 

@@ -139,7 +139,7 @@ func junitObject(r *report.Release, object *report.Object, entries []entry, clas
 	c := junitCase{Name: entries[0].subject, ClassName: class}
 	loud := slices.DeleteFunc(slices.Clone(entries), entry.isSilent)
 	switch {
-	case object.Error != nil, slices.ContainsFunc(entries, func(e entry) bool { return e.rule == "disputed" }):
+	case object.Error != nil, object.Disputed():
 		c.Error = problem(entries)
 	case o.fails(r, object) && len(loud) > 0:
 		c.Failure = problem(loud)

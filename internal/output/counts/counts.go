@@ -21,6 +21,8 @@ type Counts struct {
 	// Drifted counts objects.
 	Drifted int
 	DryRuns map[string]int
+	// Disputed are those of the objects on which the server disagrees whose prediction is certain.
+	Disputed int
 	// Ignored and Known are fields and whole objects that rules silence, or that a baseline knows. Unmanaged are fields that no manifest
 	// names.
 	Ignored, Known, Unmanaged int
@@ -64,6 +66,7 @@ func (c *Counts) object(o report.Object) {
 	c.Drifted += layout.OneIf(o.Drifted)
 	if o.DryRun != nil {
 		c.DryRuns[o.DryRun.Result]++
+		c.Disputed += layout.OneIf(o.Disputed())
 	}
 	if o.Error != nil {
 		c.ObjectErrors++

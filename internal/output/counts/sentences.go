@@ -140,11 +140,12 @@ func Subject(releases []report.Release) string {
 	return op
 }
 
-// Server says what the API server answered, if it was asked. A disagreement is a bug of this program, and comes first.
+// Server says what the API server answered, if it was asked. A disagreement about what is certain is a bug of this program, and comes first.
 func (c *Counts) Server() layout.Clauses {
 	var said layout.Clauses
-	disagreed := c.DryRuns[report.DryRunDisagrees]
-	said.AddIf(disagreed > 0, "disagrees on "+english.Count(disagreed, "object")+" (please report it)")
+	uncertain := c.DryRuns[report.DryRunDisagrees] - c.Disputed
+	said.AddIf(c.Disputed > 0, "disagrees on "+english.Count(c.Disputed, "object")+" (please report it)")
+	said.AddIf(uncertain > 0, "disagrees on "+english.Count(uncertain, "object")+" with an uncertain verdict")
 	said.Add("agrees on", c.DryRuns[report.DryRunAgrees], "object")
 	said.Add("could not be asked about", c.DryRuns[report.DryRunRefused], "object")
 	return said

@@ -20,7 +20,7 @@ func whole(o report.Object) (finding, cause string) {
 	switch {
 	case o.Error != nil:
 		return "error", ""
-	case o.DryRun != nil && o.DryRun.Result == report.DryRunDisagrees:
+	case o.Disputed():
 		return "disputed", ""
 	case o.Action == report.ActionFail:
 		return string(o.Action), ""
@@ -47,6 +47,9 @@ func (d *data) objectRemarks(o report.Object) []string {
 		said := map[string]string{
 			report.DryRunDisagrees: "the server disagrees; please report it", report.DryRunRefused: "the server could not be asked",
 		}[run.Result]
+		if run.Result == report.DryRunDisagrees && !o.Disputed() {
+			said = "the server disagrees, and the verdict is uncertain"
+		}
 		if run.Message != "" {
 			said += ": " + d.phrases.Message(run.Message)
 		}

@@ -101,7 +101,7 @@ func (t *text) title(rel report.Release) string {
 
 // serverLine returns the line that says what the API server answered.
 func serverLine(c counts.Counts) answerLine {
-	return answerLine{label: "server", said: layout.Enumerate(c.Server()), isLoud: c.DryRuns[report.DryRunDisagrees] > 0}
+	return answerLine{label: "server", said: layout.Enumerate(c.Server()), isLoud: c.Disputed > 0}
 }
 
 // stateLine returns the line that says whether something drifted. What a baseline knows is still there, so such releases do not look clean.

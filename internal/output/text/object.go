@@ -18,7 +18,7 @@ import (
 func (t *text) object(o report.Object, rel report.Release) {
 	t.begins = append(t.begins, begin{at: t.Out.Len()})
 	t.subjectIn(t.urgency(o), t.ObjectName(o, rel), t.fate(o, rel))
-	t.dryRun(o.DryRun)
+	t.dryRun(o)
 	t.effect(o.Effect)
 	if len(o.Notes) > 0 {
 		t.Continuation("  ", t.Message(o.Notes.String()))
@@ -64,9 +64,11 @@ func (t *text) subjectIn(colour func(string) string, name, said string) {
 }
 
 // dryRun says what the server answered. An agreement is only counted in the last lines, because readers expect it.
-func (t *text) dryRun(d *report.DryRun) {
-	switch {
+func (t *text) dryRun(o report.Object) {
+	switch d := o.DryRun; {
 	case d == nil || d.Result == report.DryRunAgrees:
+	case d.Result == report.DryRunDisagrees && !o.Disputed():
+		t.Continuation("  ", layout.JoinNonEmpty(": ", "the server disagrees, and the verdict is uncertain", t.Message(d.Message)))
 	case d.Result == report.DryRunDisagrees:
 		said := layout.JoinNonEmpty(": ", "the server disagrees", t.Message(d.Message)) + "; please report it"
 		for _, l := range t.Wrapped(said, 2) {

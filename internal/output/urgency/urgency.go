@@ -14,9 +14,8 @@ import (
 
 // Of says how urgent an object is; 0 is the most urgent.
 func Of(o report.Object) int {
-	isDisputed := o.DryRun != nil && o.DryRun.Result == report.DryRunDisagrees
 	switch {
-	case o.Error != nil, o.Action == report.ActionFail, isDisputed:
+	case o.Error != nil, o.Action == report.ActionFail, o.Disputed():
 		return 0
 	case o.Gone():
 		return 1
