@@ -18,11 +18,12 @@ const (
 	StateError State = "error"
 	// StateDrifted means that the release has left what Helm deployed.
 	StateDrifted State = "drifted"
+	// StateUninstall means that nothing drifted, but the controller that deploys the release uninstalls it, for good or to install it anew.
+	StateUninstall State = "uninstall"
 	// StateBlocked means that nothing drifted, but the operation fails on an object, and nothing silences that.
 	StateBlocked State = "blocked"
 	// StateChanged means that nothing drifted, but something else was found and is not silenced: a field that no manifest names, a
-	// conflict, an object that makes the operation fail, a change of the chart, a contradiction by the API server, or that a controller
-	// uninstalls the release.
+	// change of the chart, an object that the operation creates, adopts or deletes, or a contradiction by the API server.
 	StateChanged State = "changed"
 	// StateClean means that everything was compared, and that nothing was found or all of it is silenced.
 	StateClean State = "clean"
@@ -30,7 +31,7 @@ const (
 
 // States returns all states, the most urgent first.
 func States() []State {
-	return []State{StateError, StateDrifted, StateBlocked, StateChanged, StateClean}
+	return []State{StateError, StateDrifted, StateUninstall, StateBlocked, StateChanged, StateClean}
 }
 
 // State returns the state of the release.
@@ -40,9 +41,11 @@ func (r Release) State() State {
 		return StateError
 	case r.Drifted:
 		return StateDrifted
+	case r.Deployer.Uninstalls():
+		return StateUninstall
 	case slices.ContainsFunc(r.Objects, func(o Object) bool { return o.Action == ActionFail && o.FoundWhole() }):
 		return StateBlocked
-	case r.Deployer.Uninstalls(), slices.ContainsFunc(r.Objects, Object.hasChanged):
+	case slices.ContainsFunc(r.Objects, Object.hasChanged):
 		return StateChanged
 	}
 	return StateClean

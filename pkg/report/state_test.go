@@ -46,6 +46,17 @@ func TestState(t *testing.T) {
 	if got := (Release{Errors: []Message{{Code: "x"}}, Drifted: true}).State(); got != StateError {
 		t.Errorf("a release with an error is %s", got)
 	}
+	for action, want := range map[DeployerAction]State{
+		DeployerUninstall: StateUninstall, DeployerReinstall: StateUninstall, DeployerUpgrade: StateClean, DeployerBlocked: StateClean,
+	} {
+		r := Release{Deployer: &Deployer{Action: action}}
+		if got := r.State(); got != want {
+			t.Errorf("a release whose controller does %s is %s, want %s", action, got, want)
+		}
+		if r.Drifted = true; r.State() != StateDrifted {
+			t.Errorf("a drifted release whose controller does %s is %s", action, r.State())
+		}
+	}
 	if got := (Release{Terminating: true, Drifted: true}).State(); got != StateDrifted {
 		t.Errorf("a release whose namespace is being deleted is %s", got)
 	}

@@ -60,7 +60,7 @@ func (t *text) answer(a answer) {
 		if l.state != "" {
 			label = t.inColour(l.state, l.label)
 		}
-		lead := "  " + label + monospace.Pad("", labelWidth-len(l.label)) + "  "
+		lead := "  " + label + monospace.Pad("", labelWidth+2-len(l.label)) // UNINSTALL has one blank behind it
 		pieces := t.Wrapped(l.said, answerIndent)
 		if len(pieces) > 1 && l.short != "" {
 			pieces = t.Wrapped(l.short, answerIndent)

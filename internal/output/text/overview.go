@@ -100,7 +100,7 @@ func (t *text) inColour(state report.State, said string) string {
 		return t.Paint(said, color.FgRed, color.Bold)
 	case report.StateDrifted:
 		return t.Paint(said, color.FgYellow, color.Bold)
-	case report.StateBlocked:
+	case report.StateUninstall, report.StateBlocked:
 		return t.Paint(said, color.FgRed)
 	case report.StateChanged:
 		return t.Paint(said, color.FgCyan)

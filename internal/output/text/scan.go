@@ -65,7 +65,7 @@ func (t *text) divide(all []entry) (detailed, others []entry, more int) {
 		detailed, others = nil, all
 	}
 	for _, e := range others {
-		more += layout.OneIf(e.Drifted || e.state == report.StateBlocked || e.state == report.StateChanged)
+		more += layout.OneIf(e.Drifted || e.state == report.StateUninstall || e.state == report.StateBlocked || e.state == report.StateChanged)
 	}
 	return detailed, others, more
 }
@@ -198,7 +198,9 @@ func (t *text) states(r *report.Report, all []entry) string {
 		drifted += layout.OneIf(e.state == report.StateError && e.Drifted)
 	}
 	var said layout.Clauses
-	for _, state := range []report.State{report.StateDrifted, report.StateBlocked, report.StateChanged, report.StateError, report.StateClean} {
+	for _, state := range []report.State{
+		report.StateDrifted, report.StateUninstall, report.StateBlocked, report.StateChanged, report.StateError, report.StateClean,
+	} {
 		word := fmt.Sprintf("%d %s", n[state], state)
 		if state == report.StateError {
 			word = english.Count(n[state], "error")

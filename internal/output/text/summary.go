@@ -82,7 +82,7 @@ func (t *text) summary(r *report.Report) {
 // helpLine names the help about the findings of a report. It is empty if there are none, and if no person reads them as they come.
 func (t *text) helpLine(r *report.Report) string {
 	hasFindings := func(rel report.Release) bool {
-		return rel.Drifted || slices.Contains([]report.State{report.StateBlocked, report.StateChanged}, rel.State())
+		return rel.Drifted || slices.Contains([]report.State{report.StateUninstall, report.StateBlocked, report.StateChanged}, rel.State())
 	}
 	if t.Width == 0 || !slices.ContainsFunc(r.Releases, hasFindings) {
 		return ""

@@ -27,7 +27,7 @@ const verdicts = {
 const verdictOf = (name) => verdicts[name] || { sign: "?", word: name, tone: "change", says: "a verdict of a later version" };
 
 const causes = { __proto__: null, drift: "live drifted", change: "the chart changed", both: "live and chart changed" };
-const stateTones = { __proto__: null, error: "bad", drifted: "drift", blocked: "bad", changed: "change", clean: "calm" };
+const stateTones = { __proto__: null, error: "bad", drifted: "drift", uninstall: "bad", blocked: "bad", changed: "change", clean: "calm" };
 
 // connect gives each release its objects, each object its release and its findings, and each finding its object and the time of its last
 // write. What was found of an object as a whole is a finding without a path.
