@@ -132,6 +132,7 @@ Exit codes:
 	fs.IntVar(&o.Revision, "revision", 0, "start from stored revision `N` instead of the one helm upgrade would start from")
 	o.IgnoreOptions.AddFlags(fs)
 	o.DesiredOptions.AddFlags(fs)
+	fs.Lookup("install").Usage = "if no release records the objects, compare the live ones with CHART, and absorb every field that differs"
 	cli.HideFlags(fs, "to-revision", "dry-run")
 	return cmd
 }
@@ -384,7 +385,7 @@ func absorbStatus(r *absorption.Result) error {
 func absorbHelp() []cli.FlagGroup {
 	return slices.Concat([]cli.FlagGroup{
 		cli.Group("What to absorb", "write", "only", "skip", "patch", "unmanaged", "max-side-effects", "snapshot"),
-		cli.Group("What Flux deploys", "from", "local-source", "sops", "allow-remote-bases", "with-source-credentials"),
+		cli.Group("What Flux and Argo CD deploy", "from", "local-source", "sops", "allow-remote-bases", "with-source-credentials"),
 		cli.Group("What Terraform deploys", "plan"),
 		cli.Group("What helmfile deploys", "helmfile", "environment", "state-values-file", "state-values-set", "state-values-set-string"),
 		cli.Group("What to ignore", cli.IgnoreFlags()...),

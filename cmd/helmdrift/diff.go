@@ -15,6 +15,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/fixing"
 	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/reporting"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -92,8 +93,8 @@ names, and several namespaces, are written with commas. One line for each releas
 what drifted.
 
 With --fix it then does what helmdrift fix does. It has the exit codes of helmdrift fix then, and
-its flags --yes, --prune, --no-restart, --backup, --wait, --wait-timeout, --timeout,
---field-manager and --target-namespace.
+its flags --yes, --patch, --prune, --no-restart, --backup, --wait, --wait-timeout, --timeout,
+--field-manager, --target-namespace and --allow-namespace.
 
 Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-8: ~ overwrite, = ignore)
 
@@ -172,7 +173,7 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
 // addFlags adds the flags of diff, and their completion in the shell.
 func (o *diffOptions) addFlags(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	o.PrintOptions.AddFlags(cmd)
+	o.PrintOptions.AddFlags(cmd, output.Formats())
 	fs.IntVar(&o.Revision, "revision", 0, "compare with stored revision `N` instead of the one helm upgrade would start from")
 	if o.guests.open != nil {
 		fs.StringVar(&o.snapshot, "snapshot", "", "compare what helmdrift snapshot saved in this `file`, without a cluster")

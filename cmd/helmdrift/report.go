@@ -32,7 +32,7 @@ func newReport(s cli.Streams) *cobra.Command {
 	o := reportOptions{PrintOptions: reporting.NewPrintOptions()}
 	cmd := &cobra.Command{
 		Use:   "report FILE|DIR...",
-		Short: "Print saved reports in any format, several as one",
+		Short: "Print saved reports in any format but diff, several as one",
 		Long: `report reads reports that helmdrift diff -o json or -o yaml wrote, and prints them as one. A FILE -
 is standard input, and a DIR stands for its newest report. Parts of a fleet (diff --shard) must be
 complete: a part that is missing or there twice is an error, and so are parts that have no release
@@ -61,7 +61,7 @@ has is refused.
 			return runReport(s, o, args)
 		},
 	}
-	o.PrintOptions.AddFlags(cmd)
+	o.PrintOptions.AddFlags(cmd, output.SavedFormats())
 	o.AddSavedFlags(cmd.Flags())
 	o.filter.AddFlags(cmd)
 	cli.WithoutConnection(cmd, cli.ReadsFiles)

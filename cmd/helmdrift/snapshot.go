@@ -69,6 +69,7 @@ hr/NAME reads of a HelmRelease of Flux, but not its chart.`,
 	fs.BoolVar(&o.overwrite, "overwrite", false, "replace the file even if it is no snapshot")
 	fs.IntVar(&o.Revision, "revision", 0, "start from stored revision `N` instead of the one helm upgrade would start from")
 	o.DesiredOptions.AddFlags(fs)
+	fs.Lookup("to-revision").Usage = "also save revision `N`, so that the snapshot can show a rollback to it; -1 is the one before the last"
 	cli.HideFlags(fs, "install", "dry-run", "skip-crds", "create-namespace")
 	return cmd
 }

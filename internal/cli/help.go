@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// This file lays out the help. diff has some fifty flags, most of them Helm's, so the help groups them below headings by topic, and the
-// flags that people need most come first. The code that adds a flag has its text.
+// This file lays out the help. diff has more than a hundred flags, most of them Helm's, so the help groups them below headings by topic,
+// and the flags that people need most come first. The code that adds a flag has its text.
 
 // FlagGroup is a heading of the help and the names of the flags below it, the most used first. TestHelpGroups checks that every flag has
 // exactly one heading.
@@ -41,7 +41,7 @@ func DesiredGroups(states ...string) []FlagGroup {
 	}
 }
 
-// CommonGroups returns the flags of every command. Only diff and fix have limits; the help skips names that a command does not have.
+// CommonGroups returns the flags of every command. Not every command has limits; the help skips names that a command does not have.
 func CommonGroups() []FlagGroup {
 	return []FlagGroup{
 		Group("Connection",
@@ -83,7 +83,7 @@ func (h shortHelp) Set(text string) error { return h.flags.Set("help", text) }
 func WantsShortHelp(cmd *cobra.Command) bool { return cmd.Flags().Changed(shortHelpFlag) }
 
 // WriteUsage writes the usage of a command: how to call it, its subcommands, examples, and its flags by topic. It replaces the template
-// of cobra, which lists some fifty flags in alphabetical order.
+// of cobra, which lists all flags in alphabetical order.
 func WriteUsage(s Streams, cmd *cobra.Command, groups []FlagGroup) error {
 	var b strings.Builder
 	b.WriteString("Usage:\n")

@@ -155,6 +155,11 @@ func Formats() []string {
 	return names
 }
 
+// SavedFormats returns the names of the formats that a saved report can have: it lacks the manifest, which a diff needs.
+func SavedFormats() []string {
+	return slices.DeleteFunc(Formats(), func(name string) bool { return name == string(Diff) })
+}
+
 // FixFormats returns the names of the formats that the result of a fix and a list of releases have.
 func FixFormats() []string {
 	var names []string

@@ -1,9 +1,12 @@
-// Package program runs other programs that the user has chosen: the post-renderer of --post-renderer, and the downloader plugins of
-// Helm that pkg/fetch finds. Apart from these, helmdrift runs only the pager (internal/terminal), children of its own
-// (internal/confine), and credential plugins of the kubeconfig.
+// Package program runs other programs that the user has chosen: the post-renderer of --post-renderer, the downloader plugins of Helm that
+// pkg/fetch finds, git, sops for --sops, and helmfile with the helm that it calls for --helmfile. Apart from these, helmdrift runs only the
+// pager (internal/terminal), children of its own (internal/confine), and credential plugins of the kubeconfig.
 //
-//	manifest ─► PostRenderer ─► the manifest as the program wants it
-//	URL ──────► Plugins ──────► a chart or a values file
+//	manifest ──────► PostRenderer ───► the manifest as the program wants it
+//	URL ───────────► Plugins ────────► a chart or a values file
+//	commit ────────► Archive, Remote ► its files: of a working tree, or of a repository at an address
+//	encrypted text ► Sops ───────────► the text in clear
+//	helmfile ──────► Helmfile, Pass ─► what helmfile prints, and what the real helm prints for it
 //
 // Such a program has the user's rights, environment and files, because the user asked for it. It has limits all the same:
 //

@@ -22,7 +22,7 @@ const ExitHelp = `Exit codes:
      run by the API server contradicts the prediction; or --fail-on has restart or downtime,
      and something that they depend on is not known
   2  something that --fail-on selects: by default drift, a conflict, an object on which the
-     upgrade fails, or a release that Flux uninstalls`
+     upgrade fails, or a release that its deployer uninstalls`
 
 // FailOn is the value of --fail-on: the set of kinds of findings that make diff exit with 2.
 //

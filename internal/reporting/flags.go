@@ -71,19 +71,20 @@ func NewPrintOptions() PrintOptions {
 	return PrintOptions{Format: output.Text, FailOn: defaultFailOn(), Color: cli.NewColor()}
 }
 
-// AddFlags adds the flags, and their completion in the shell.
-func (o *PrintOptions) AddFlags(cmd *cobra.Command) {
+// AddFlags adds the flags, and their completion in the shell. Formats are those that the help and the shell offer.
+func (o *PrintOptions) AddFlags(cmd *cobra.Command, formats []string) {
 	fs := cmd.Flags()
-	cli.AddOutputFlag(cmd, &o.Format, "format of the report", output.Formats())
+	cli.AddOutputFlag(cmd, &o.Format, "format of the report", formats)
 	fs.Var(&o.files, "report", "also write the report in a format to a file, as `FORMAT=FILE` (may be repeated)")
 	fs.Var(&o.FailOn, "fail-on", "what sets exit code 2, as a `list` of "+strings.Join(failOnWords(), ", ")+"; +word adds to the default")
 	fs.BoolVar(&o.showIgnored, "show-ignored", false, "list ignored findings, each with the rule that ignores it")
 	fs.BoolVarP(&o.verbose, "verbose", "v", false, "list releases without drift too, and all fields of all releases")
-	fs.BoolVarP(&o.Quiet, "quiet", "q", false, "print errors only: the exit code has the answer, and files of --report are written")
+	fs.BoolVarP(&o.Quiet, "quiet", "q", false,
+		"print no report: the exit code has the answer, and files of --report are written; errors stay on stderr")
 	fs.BoolVar(&o.noPager, "no-pager", false, "never show a long report in a pager [HELMDRIFT_PAGER, PAGER]")
 	cli.AddColorFlag(fs, &o.Color)
 	_ = cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions(o.FailOn.completions(), cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("report", completeReportFile)
+	_ = cmd.RegisterFlagCompletionFunc("report", completeReportFile(formats))
 }
 
 // Writes reports whether the report is printed, or written to a file, in a format.
@@ -92,12 +93,12 @@ func (o *PrintOptions) Writes(format output.Format) bool {
 }
 
 // completeReportFile completes the format of --report, and leaves the file to the shell.
-func completeReportFile(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+func completeReportFile(formats []string) cobra.CompletionFunc {
 	var out []string
-	for _, name := range output.Formats() {
+	for _, name := range formats {
 		out = append(out, name+"=")
 	}
-	return out, cobra.ShellCompDirectiveNoSpace
+	return cobra.FixedCompletions(out, cobra.ShellCompDirectiveNoSpace)
 }
 
 // reportFiles is the value of --report.

@@ -173,9 +173,10 @@ func (w *work) jsonPatch(body []byte) cluster.Request {
 	return cluster.Request{Ref: w.plan.Ref, Method: cluster.MethodPatch, PatchType: string(types.JSONPatchType), Body: body}
 }
 
-// write sends a request and remembers if it got no answer. If the server turned the request away with 429, write sends it once more at
-// once: it had no effect, and its tests run again. An overloaded server turns away all kinds of requests alike. If each new step began
-// with reads, the reads could use up all requests that succeed, and the write would never get through.
+// write sends a request and remembers if it got no answer. If the server turned the request away with 429, write pauses for at least as
+// long as the server asks, and then sends it once more without reading again: it had no effect, and its tests run again. An overloaded
+// server turns away all kinds of requests alike. If each new step began with reads, the reads could use up all requests that succeed, and
+// the write would never get through.
 func (w *work) write(ctx context.Context, request cluster.Request, manager string) (map[string]any, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
