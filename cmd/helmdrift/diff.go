@@ -194,7 +194,8 @@ func (o *diffOptions) addFlags(cmd *cobra.Command) {
 	}
 	o.IgnoreOptions.AddFlags(fs)
 	fs.BoolVar(&o.ShowControllers, "show-controllers", false,
-		"list fields that no manifest names and only controllers or forgotten writers wrote, instead of counting them")
+		"list fields that no manifest names and only controllers wrote, or writers that the API server no longer records, "+
+			"instead of counting them")
 	o.Flags.AddFlags(fs)
 	o.DesiredOptions.AddFlags(fs)
 

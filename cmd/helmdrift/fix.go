@@ -25,7 +25,8 @@ func newFix(s cli.Streams, c *cli.Connection, all guest) *cobra.Command {
 built-in kinds and in custom resources, and missing objects. It shows its plan and asks; without
 a terminal it needs --yes. Afterwards it compares again and reports the result. With --wait it
 also waits until what it put back is ready, and says why if it is not. With hr/NAME it fixes the
-release of a HelmRelease, which is in -n, and says what Flux makes of that.
+release of a HelmRelease, which is in -n, and says what Flux makes of that. Without RELEASE it
+takes the only release of the namespace, and refuses if there are several.
 
 Each field is written as Helm deployed it. The API server refuses a write if anything that it
 depends on has changed meanwhile. Nothing outside the plan is touched, no hook runs, and no

@@ -34,7 +34,8 @@ func newHistory(s cli.Streams, _ *cli.Connection, _ guest) *cobra.Command {
 		Long: `history reads saved reports (helmdrift diff -o json, -o yaml or --report json=FILE), of single releases
 and of many, in the order of their times. In a folder, it reads the files *.json, *.yaml and *.yml,
 also in the folders below. It shows for each finding when it was seen first and last, how long it
-was there, and whether it flaps: it came back, or its value changed more than once, and who owned it.
+was there, who owned it, and whether it flaps: whether it came back, or its value changed more than
+once.
 
 Not seen is not absent: if a release has an error in a report, that report says nothing of what it
 does not list.

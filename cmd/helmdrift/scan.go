@@ -38,11 +38,12 @@ func (f *fleetScan) isSet(flags *pflag.FlagSet) bool {
 // check implements scan.
 func (f *fleetScan) check(flags *pflag.FlagSet, hasChart bool) error {
 	if hasChart {
-		return hint.New(errors.New("CHART needs one release"), commaHint)
+		return hint.New(errors.New("a CHART is compared with one release, and the command selects several"),
+			"helmdrift diff RELEASE CHART -n NAMESPACE compares one; without CHART, "+commaHint)
 	}
 	for _, name := range []string{"to-revision", "revision", "install", "fix"} {
 		if flags.Changed(name) {
-			return fmt.Errorf("--%s needs one release", name)
+			return hint.New(fmt.Errorf("--%s needs one release", name), "name one, in one namespace: helmdrift diff RELEASE -n NAMESPACE --"+name)
 		}
 	}
 	return f.Flags.Check(flags)

@@ -38,7 +38,7 @@ func Since(r *report.Report, from func(report.Release) time.Time) {
 		if n := len(untimed); n > 0 {
 			names := strings.Join(english.AtMost(untimed, maxNamed), ", ")
 			release.Warnings = append(release.Warnings, report.Message{Code: report.WarnNoTime,
-				Message: fmt.Sprintf("no time is said of %s, which --since therefore keeps: %s", english.Count(n, "finding"), names)})
+				Message: fmt.Sprintf("no time is recorded for %s, so --since keeps: %s", english.Count(n, "finding"), names)})
 		}
 	}
 	r.Recount()

@@ -49,7 +49,7 @@ func (o *ControllerOptions) addSourceFlags(fs *pflag.FlagSet, with, from string)
 		with+", fetch charts with the Secrets that their sources in the cluster name")
 	fs.StringVar(&o.From, "from", "", from)
 	fs.StringArrayVar(&o.Sources, "local-source", nil,
-		"with --from, a `KIND/NAMESPACE/NAME=FOLDER` that has the content of a source; may be repeated")
+		"with --from, the folder that has the content of a source, as `KIND/NAMESPACE/NAME=FOLDER`; may be repeated")
 	fs.BoolVar(&o.Sops, "sops", false, "with --from, decrypt with your sops what the tree has encrypted; the text stays in memory")
 	fs.BoolVar(&o.RemoteBases, "allow-remote-bases", false,
 		"fetch the bases of kustomize that a tree or the source of an Application names on other servers")

@@ -104,7 +104,7 @@ func (w ObjectWords) CheckOne(o *ControllerOptions, args []string, flags *pflag.
 	withoutTree := ofTree.CheckTree(flags)
 	switch {
 	case o.Next:
-		return "", fmt.Errorf("--next compares all of them, and %s is one %s", args[0], w.One)
+		return "", fmt.Errorf("--next compares every %s, and %s names one: leave out one of the two", w.One, args[0])
 	case o.Changed != "":
 		return "", fmt.Errorf("--only-changed chooses from all HelmReleases of a tree, and %s is one", args[0])
 	case withoutTree != nil:

@@ -88,7 +88,7 @@ func (o *Flags) Check(flags *pflag.FlagSet) error {
 	case o.yes && o.DryRun.Word != "":
 		return errors.New("--yes and --dry-run exclude each other: a dry run asks nothing and writes nothing")
 	case o.patch && (o.yes || o.DryRun.Word != ""):
-		return errors.New("--patch asks, and --yes and --dry-run do not")
+		return errors.New("--patch excludes --yes and --dry-run: it asks for each field or object, and they ask nothing")
 	case o.DryRun.Word != "" && flags.Changed("backup"):
 		return errors.New("--backup and --dry-run exclude each other: a dry run writes nothing")
 	case flags.Changed("backup") && o.Backup == "":

@@ -189,8 +189,11 @@ func (f Run) checkRevision() error {
 	case err != nil:
 		return err
 	case wanted != last && wanted != current.Old.Revision:
-		return hint.New(
-			fmt.Errorf("--revision %d: the release is at revision %d, and its last one is %d", wanted, current.Old.Revision, last),
+		either := fmt.Sprintf("revision %d, the last one", last)
+		if current.Old.Revision != last {
+			either = fmt.Sprintf("revision %d, which the next upgrade starts from, or %s", current.Old.Revision, either)
+		}
+		return hint.New(fmt.Errorf("--revision %d: fix puts back only %s", wanted, either),
 			fmt.Sprintf("helm rollback %s %d returns to revision %d", f.Target.Release, wanted, wanted))
 	}
 	return nil

@@ -18,7 +18,7 @@ import (
 // This file is for absorb: it compares the release with what Flux deploys next, and hands its values to package keep.
 
 // Keep makes the plan one that compares the release with the chart and the values that Flux deploys next, whether or not it does so now.
-// It is an error if Flux is about to remove the release, or if there is none yet.
+// It is an error if Flux is about to uninstall the release or to roll it back, or if there is none yet.
 func (p *Plan) Keep() error {
 	h := p.release
 	switch p.decision.action {
@@ -26,7 +26,8 @@ func (p *Plan) Keep() error {
 		return hint.New(fmt.Errorf("the release of %s is not installed yet, so nothing of it has drifted", h.Title()),
 			"helmdrift diff hr/"+h.Metadata.Name+" shows what the installation does")
 	case report.DeployerReinstall, report.DeployerUninstall, report.DeployerRollback:
-		return hint.New(fmt.Errorf("%s: Flux is about to make another release of it than its values say: %s", h.Title(), p.decision.reason),
+		return hint.New(fmt.Errorf("%s: Flux %s next, so absorb has no upgrade to compare the release with: %s", h.Title(),
+			does(p.decision.action), p.decision.reason),
 			"helmdrift diff hr/"+h.Metadata.Name+" shows what Flux does")
 	}
 	if p.Target.Chart == nil {

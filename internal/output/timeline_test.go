@@ -16,8 +16,8 @@ func TestTimelineSaysWhatItLacks(t *testing.T) {
 	choose.Since(r, func(report.Release) time.Time { return r.Time.Add(-3 * time.Hour) })
 	out := string(render(t, Text, r, Options{Text: text.Options{Unicode: true, Timeline: true}}))
 	for _, want := range []string{
-		"09:18:00  kubectl", "; no time is said of 2; 1 ignored; 4 left out by --since\n",
-		"warning: no time is said of 1 finding, which --since therefore keeps: Service web\n", "incomplete: 10 errors",
+		"09:18:00  kubectl", "; 2 without a time; 1 ignored; 4 left out by --since\n",
+		"warning: no time is recorded for 1 finding, so --since keeps: Service web\n", "incomplete: 10 errors",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)

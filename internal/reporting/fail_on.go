@@ -147,7 +147,7 @@ func (f FailOn) lacksClaims(r *report.Report) error {
 		{"overlap", r.Scan != nil && !r.Scan.Named && !isNext},
 	} {
 		if word := claim.word; f[word] && !claim.isSought {
-			return hint.New(fmt.Errorf("--fail-on %s: nobody has looked for that", word),
+			return hint.New(fmt.Errorf("--fail-on %s: this report does not say whether there are %ss", word, word),
 				"it needs a scan of the releases as they are: helmdrift diff -A --fail-on +"+word+", or -n NAMESPACE and no name of a release")
 		}
 	}

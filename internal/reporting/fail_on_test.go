@@ -105,10 +105,10 @@ func TestFailOnClaims(t *testing.T) {
 		scan *report.Scan
 		want string
 	}{
-		"no scan":                   {"orphan", nil, "--fail-on orphan: nobody has looked for that"},
-		"no scan, overlap":          {"overlap", nil, "--fail-on overlap: nobody has looked for that"},
-		"not sought":                {"orphan", &report.Scan{}, "--fail-on orphan: nobody has looked for that"},
-		"overlap of named releases": {"overlap", &report.Scan{Named: true}, "--fail-on overlap: nobody has looked for that"},
+		"no scan":                   {"orphan", nil, "--fail-on orphan: this report does not say whether there are orphans"},
+		"no scan, overlap":          {"overlap", nil, "--fail-on overlap: this report does not say whether there are overlaps"},
+		"not sought":                {"orphan", &report.Scan{}, "--fail-on orphan: this report does not say whether there are orphans"},
+		"overlap of named releases": {"overlap", &report.Scan{Named: true}, "--fail-on overlap: this report does not say whether there are overlaps"},
 		"none":                      {"orphan", orphans(), ""},
 		"kept":                      {"orphan", orphans(true, true), ""},
 		"one":                       {"orphan", orphans(true, false), "exit status 2"},
@@ -127,7 +127,7 @@ func TestFailOnClaims(t *testing.T) {
 		}
 	}
 	next := &report.Report{Scan: &report.Scan{}, Releases: []report.Release{{Deployer: &report.Deployer{}}}}
-	if err := (FailOn{"overlap": true}).Status(next); err == nil || !strings.Contains(err.Error(), "nobody has looked") {
+	if err := (FailOn{"overlap": true}).Status(next); err == nil || !strings.Contains(err.Error(), "does not say whether there are overlaps") {
 		t.Errorf("%v for what Flux does next", err)
 	}
 	for range 20 { // the first word of the help comes first, whatever the order of a map

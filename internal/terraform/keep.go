@@ -20,7 +20,7 @@ func (s *Step) Keep() error {
 	case s.decision.action == report.DeployerInstall:
 		return fmt.Errorf("%s: the release is not installed yet, so nothing of it has drifted", r.Address)
 	case s.decision.action != report.DeployerUpgrade && r.Change != Leaves:
-		return hint.New(fmt.Errorf("%s: Terraform does not go on with the release that is there: %s", r.Address, s.decision.reason),
+		return hint.New(fmt.Errorf("%s: absorb needs a resource that the plan updates or leaves unchanged: %s", r.Address, s.decision.reason),
 			"helmdrift diff --plan shows what it does")
 	case len(r.Unknown) > 0:
 		return fmt.Errorf("%s: values are known only after the apply, so no change of them can be proved: %s", r.Address,

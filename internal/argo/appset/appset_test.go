@@ -169,7 +169,9 @@ func TestGenerators(t *testing.T) {
 			want: []string{"a A a-b"}},
 		"tpl in itself": {set: setOf("[{list: {elements: [{name: a, t: '{{ tpl .t . }}'}]}}]", "{{.name}}", "{{ tpl .t . }}", ""), fails: "tpl calls itself more than 3 times"},
 		"a selector of a key that no label has": {set: setOf("[{list: {elements: [{name: a}]}, selector: {matchLabels: {'path[0]': a}}}]", "{{.name}}", "", ""),
-			fails: `selector has the key "path[0]"`},
+			fails: `selector has the key "path[0]", which is not a valid name of a label`},
+		"a selector with another operator": {set: setOf("[{list: {elements: [{name: a}]}, selector: {matchExpressions: [{key: x, operator: Like, values: [a]}]}}]", "{{.name}}", "", ""),
+			fails: `selector has the operator "Like", and Argo CD knows In, NotIn, Exists and DoesNotExist`},
 		"a selector without values": {set: setOf("[{list: {elements: [{name: a}]}, selector: {matchExpressions: [{key: x, operator: NotIn}]}}]", "{{.name}}", "", ""),
 			fails: "the operator NotIn needs values"},
 		"a selector with values that do not count": {set: setOf("[{list: {elements: [{name: a}]}, selector: {matchExpressions: [{key: name, operator: Exists, values: [a]}]}}]", "{{.name}}", "", ""),
@@ -378,4 +380,17 @@ func TestDeepTree(t *testing.T) {
 // elements is a list of many elements as YAML.
 func elements(n int) string {
 	return "[" + strings.TrimSuffix(strings.Repeat("{a: b}, ", n), ", ") + "]"
+}
+
+// TestGlobRefuses says why a pattern is not looked up.
+func TestGlobRefuses(t *testing.T) {
+	for pattern, want := range map[string]string{
+		"a/{b,c}":                `the pattern "a/{b,c}" is not looked up: braces may stand for too many paths`,
+		"a/[b":                   `the pattern "a/[b" is not valid`,
+		strings.Repeat("a", 300): `the pattern "` + strings.Repeat("a", 40) + `"… is not looked up: it has more than 256 bytes`,
+	} {
+		if _, err := glob(pattern); err == nil || err.Error() != want {
+			t.Errorf("%s: got %v, want %s", pattern, err, want)
+		}
+	}
 }

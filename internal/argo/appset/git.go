@@ -145,8 +145,13 @@ func matching(names []string, patterns []pathPattern, read func(pattern string) 
 // LsFiles).
 func glob(pattern string) (func(string) bool, error) {
 	const most = 256
-	if pattern = path.Clean(pattern); len(pattern) > most || strings.Contains(pattern, "{") || !doublestar.ValidatePattern(pattern) {
-		return nil, fmt.Errorf("the pattern %q is not looked up", pattern) // each brace multiplies the work
+	switch pattern = path.Clean(pattern); {
+	case len(pattern) > most:
+		return nil, fmt.Errorf("the pattern %.40q… is not looked up: it has more than %d bytes", pattern, most)
+	case strings.Contains(pattern, "{"): // each brace multiplies the work
+		return nil, fmt.Errorf("the pattern %q is not looked up: braces may stand for too many paths", pattern)
+	case !doublestar.ValidatePattern(pattern):
+		return nil, fmt.Errorf("the pattern %q is not valid", pattern)
 	}
 	return func(name string) bool { return doublestar.MatchUnvalidated(pattern, name) }, nil
 }

@@ -58,13 +58,13 @@ func (r requirement) check() error {
 	takesValues := r.operator == "In" || r.operator == "NotIn"
 	switch {
 	case !takesValues && r.operator != "Exists" && r.operator != "DoesNotExist":
-		return fmt.Errorf("selector has the operator %q", r.operator)
+		return fmt.Errorf("selector has the operator %q, and Argo CD knows In, NotIn, Exists and DoesNotExist", r.operator)
 	case takesValues && len(r.values) == 0:
 		return fmt.Errorf("selector, key %q: the operator %s needs values", r.key, r.operator)
 	case !takesValues && len(r.values) > 0:
 		return fmt.Errorf("selector, key %q: the operator %s takes no values", r.key, r.operator)
 	case len(validation.IsQualifiedName(r.key)) > 0:
-		return fmt.Errorf("selector has the key %q, which no label has", r.key)
+		return fmt.Errorf("selector has the key %q, which is not a valid name of a label", r.key)
 	}
 	return nil
 }

@@ -268,10 +268,10 @@ func TestKeys(t *testing.T) {
 		"the same path":     {map[string]string{"web//a": "1", "web/a": "2"}, "web", nil, `the objects "web//a" and "web/a" have the same path`},
 		"elsewhere":         {map[string]string{"web//a": "1", "web/a": "2", "b": "3"}, "b", map[string]string{"b": "3"}, ""},
 		"a file as a folder": {map[string]string{"web": "1", "web/a": "2"}, "web", nil,
-			"no file of this machine can have its name beside the other objects"},
+			"it cannot be stored as a file: its name is that of a folder, leads through another object"},
 		"no name":       {map[string]string{"..": "1"}, "", nil, "have the same path"},
-		"a null":        {map[string]string{"web/\x01\x00": "1"}, "web", nil, "no file of this machine can have its name"},
-		"a long name":   {map[string]string{"web/" + strings.Repeat("a", 300): "1"}, "web", nil, "no file of this machine can have its name"},
+		"a null":        {map[string]string{"web/\x01\x00": "1"}, "web", nil, "it cannot be stored as a file"},
+		"a long name":   {map[string]string{"web/" + strings.Repeat("a", 300): "1"}, "web", nil, "it cannot be stored as a file"},
 		"nothing there": {map[string]string{"web/a": "1"}, "other", map[string]string{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -143,4 +143,5 @@ func (l *Listing) fetch(ctx context.Context, root *os.Root, at, key string) erro
 }
 
 // errNoPath is the error of an object whose path is a folder or goes through a file, or that this system cannot name.
-var errNoPath = errors.New("no file of this machine can have its name beside the other objects")
+var errNoPath = errors.New("it cannot be stored as a file: its name is that of a folder, leads through another object, " +
+	"or is not allowed on this machine")

@@ -31,7 +31,8 @@ type Counts struct {
 	Edits                                     edits.Counts
 
 	conflicts int // fields
-	// volatile and autoscaled are fields of a class, and forgotten are fields by forgotten writers, which are not listed.
+	// volatile and autoscaled are fields of a class, and forgotten are fields whose writers the API server no longer records. Those are not
+	// listed.
 	volatile, autoscaled, forgotten int
 	// leftOut counts what flags such as --only leave out, by the flag.
 	leftOut map[string]int
@@ -172,7 +173,7 @@ func (c *Counts) UnlistedCounts(showsIgnored bool) string {
 	if len(silenced) > 0 && !showsIgnored {
 		silenced[len(silenced)-1] += " (see --show-ignored)"
 	}
-	said.AddIf(c.forgotten > 0, english.Count(c.forgotten, "field")+" by forgotten writers (see --show-controllers)")
+	said.AddIf(c.forgotten > 0, english.Count(c.forgotten, "field")+" whose writer the API server no longer records (see --show-controllers)")
 	said.AddIf(len(silenced) > 0, strings.Join(silenced, ", "))
 	return strings.Join(said, "; ")
 }

@@ -56,7 +56,7 @@ func (d *data) objectRemarks(o report.Object) []string {
 		texts = append(texts, said)
 	}
 	texts.AddIf(o.Controllers > 0, english.Count(o.Controllers, "field")+" owned by controllers, not listed")
-	texts.AddIf(o.Forgotten > 0, english.Count(o.Forgotten, "field")+" by forgotten writers, not listed")
+	texts.AddIf(o.Forgotten > 0, english.Count(o.Forgotten, "field")+" whose writer the API server no longer records: not listed")
 	return texts
 }
 

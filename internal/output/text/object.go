@@ -41,7 +41,7 @@ func (t *text) object(o report.Object, rel report.Release) {
 		t.Continuation("  ", english.Count(o.Controllers, "controller-owned field")+" not listed")
 	}
 	if o.Forgotten > 0 {
-		t.Continuation("  ", english.Count(o.Forgotten, "field")+" by forgotten writers not listed")
+		t.Continuation("  ", english.Count(o.Forgotten, "field")+" whose writer the API server no longer records: not listed")
 	}
 }
 

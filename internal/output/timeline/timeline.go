@@ -205,7 +205,7 @@ func (t timeline) tally(r *report.Report, lines []line) {
 		}
 	}
 	said := layout.Clauses{english.Count(len(lines), "finding") + " of " + english.Count(len(r.Releases), "release")}
-	said.AddIf(untimed > 0, fmt.Sprintf("no time is said of %d", untimed))
+	said.AddIf(untimed > 0, fmt.Sprintf("%d without a time", untimed))
 	for _, why := range slices.Sorted(maps.Keys(silenced)) {
 		said = append(said, fmt.Sprintf("%d %s", silenced[why], why))
 	}
