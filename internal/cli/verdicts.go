@@ -13,14 +13,14 @@ func NewVerdicts() *cobra.Command {
 // verdictsText is the topic. Its lines fit in a terminal of 80 columns.
 const verdictsText = `What each line of a report means, and what to do about it
 
-Shall the cluster be as Helm deployed it?   helmdrift fix RELEASE -n NAMESPACE
+Should the cluster be as Helm deployed it?  helmdrift fix RELEASE -n NAMESPACE
   It shows its plan and asks. --dry-run only shows it, -p asks for each field.
-Shall the edit stay?                        helmdrift absorb RELEASE CHART
+Should the edit stay?                       helmdrift absorb RELEASE CHART
   It writes the edit into the values, and the next upgrade deploys it.
 Keep one edit and put back the rest:        fix --skip deploy/web:spec.replicas
 
 Fields: what the next upgrade does with the live value
-  ± puts back    it writes the deployed value again: nothing, if an upgrade
+  ± puts back    it writes the deployed value again: do nothing if an upgrade
                  comes soon and the edit may go; else fix, or absorb to keep it
   ± overwrites   the value drifted, and the upgrade writes a third one
   + adds back    somebody removed the field, and the upgrade writes it again
