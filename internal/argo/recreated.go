@@ -63,7 +63,8 @@ var goWithTheirData = map[string]string{
 
 const podsStop, podStops = "its pods stop", "it stops"
 
-// forecast returns a forecast for which an object that is created again goes first: its pods do not roll, and its data does not stay.
+// forecast returns a forecast that takes an object that Argo CD creates again for a deleted one: its pods do not roll, and its data does
+// not stay.
 func (p *Plan) forecast(of effect.Forecast) effect.Forecast {
 	if of == nil {
 		return nil

@@ -65,7 +65,8 @@ type Allocation struct {
 	Edited bool
 	// emptyCounts is set if an empty text in a manifest counts as a value, so that nothing is filled in.
 	emptyCounts bool
-	// lost is set if --force, which replaces the object without the value, loses it: it does not come back, or with another content.
+	// lost is set if the value does not survive --force, which replaces the object without it: the value does not come back, or comes back
+	// with other content.
 	lost   bool
 	Reason string
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // This file says on which objects Helm fails, and what that means for the others. Comparison.settle computes the outcome of each object
-// from its decision, which nobody changes, and from that.
+// from its decision, which nobody changes, and from its fate: what the failures of the operation mean for it.
 
 // scope is how far a failure reaches: which other objects Helm does not process because of it.
 type scope int
