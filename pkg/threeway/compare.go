@@ -180,7 +180,7 @@ type Finding = verdict.Finding
 func Compare(in Input) *Comparison {
 	job := newComparer(in)
 	in.Autoscaled = job.in.Autoscaled
-	job.pairs = pairs(in)
+	job.pairs, job.holdings = pairs(in), sync.OnceValue(job.findHoldings)
 	c := &Comparison{Input: in, Objects: job.compareAll(job.pairs), job: job}
 	c.settle(nil)
 	return c
@@ -237,6 +237,8 @@ type comparer struct {
 	walker verdict.Walker
 	// pairs are all objects of the release. They do not change while workers read them.
 	pairs []pair
+	// holdings returns which Services of the release have which number.
+	holdings func() holdings
 	// asWritten is set for objects that Helm sends as the chart has them, without metadata of its own.
 	asWritten bool
 	// redefined are the custom kinds whose definitions the install changes before it writes the manifest.

@@ -41,7 +41,7 @@ func (c *comparer) refuse(d *decision, p pair) {
 		if refused != "" {
 			reason = apiserver.Join(refused, reason) // the server checks nothing after that
 		} else {
-			reason = apiserver.Join(reason, cmp.Or(c.taken(p, stored), creation.Invalid())) // the server allocates before it validates
+			reason = apiserver.Join(reason, cmp.Or(c.taken(p, nil, stored), creation.Invalid())) // the server allocates before it validates
 		}
 		if reason != "" {
 			d.Uncreatable = reason
@@ -60,47 +60,12 @@ func (c *comparer) refuse(d *decision, p pair) {
 				Ref: p.subject().Ref, Definition: c.in.Schemas[p.subject().GroupKind()], Text: d.liveText, Live: d.Live, Result: d.Result,
 			}
 			reason, immutable = update.Refused(d.Engine != report.EngineStrategic)
+			reason = cmp.Or(reason, c.taken(p, d.Live, d.Result))
 		}
 		if reason = cmp.Or(reason, d.lostLabels); reason != "" {
 			d.failures = append(d.failures, failure{scope: scopeDeletions, reason: reason, immutable: immutable})
 		}
 	}
-}
-
-// taken returns why the API server cannot give a new Service a number that the manifest fixes: another Service has it. It is empty if the
-// numbers are free. Helm deletes last, so a Service that the manifest drops still has its numbers, unless it becomes a hook.
-func (c *comparer) taken(p pair, stored map[string]any) string {
-	fixed := apiserver.Numbers(stored)
-	if p.key.GroupKind().String() != "Service" || len(fixed) == 0 || c.in.By.Syncs() { // Argo CD deletes first
-		return ""
-	}
-	for _, number := range object.SortedKeys(fixed) {
-		for _, other := range c.pairs {
-			hook, _ := c.hookOf(other.subject())
-			isService := other.key.GroupKind() == p.key.GroupKind() && c.in.Live[other.subject().Ref].Object != nil && hook == nil
-			if isService && apiserver.Numbers(c.serviceAt(p.index, other))[number] != "" {
-				return fmt.Sprintf("%s: %s is already allocated to %s", fixed[number], number, other.key)
-			}
-		}
-	}
-	return ""
-}
-
-// serviceAt returns the normal form of a live Service when Helm comes to an object. What comes earlier in the manifest is written by then.
-func (c *comparer) serviceAt(index int, p pair) map[string]any {
-	ref, live := p.subject().Ref, c.in.Live[p.subject().Ref].Object
-	n := kinds.NewNormalizer(ref.Key, c.writer.ShapeOf(ref), live)
-	was := n.Stored(live)
-	if p.desired != nil && p.index < index {
-		done, err := c.writer.Write(ref, cmp.Or(p.old, p.desired).Content, c.helmText(p.desired.Content), live)
-		is := n.Stored(done.Result)
-		apiserver.ApplyServerRules(ref.Key, was, is)
-		update := apiserver.Update{Ref: ref, Text: live, Live: was.Object(), Result: is.Object()}
-		if err == nil && done.Refusal == "" && update.RefusedFields() == "" {
-			was = is
-		}
-	}
-	return was.Object()
 }
 
 // refusedToSync returns why the API server refuses an object as a program writes it that does not call Helm's library, or "".

@@ -1,0 +1,111 @@
+package threeway
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+
+	"github.com/helmdrift/helmdrift/internal/apiserver"
+	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/internal/order"
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
+
+// holding says that a Service has a number, a node port or an address, when Helm comes to the objects after one index, up to and including
+// another.
+type holding struct {
+	service     object.Key
+	after, upTo int
+}
+
+// holdings are the holdings of each number.
+type holdings map[string][]holding
+
+// taken returns why the API server cannot give a Service a number that it wants and does not have: another Service of the release has it.
+// It is empty if the numbers are free. Had and wanted are normal forms, and had is nil for a new Service.
+func (c *comparer) taken(p pair, had, wanted map[string]any) string {
+	fresh := freshNumbers(had, wanted)
+	if p.key.GroupKind().String() != "Service" || len(fresh) == 0 || c.in.By.Syncs() { // Argo CD deletes first
+		return ""
+	}
+	return c.holdings().taken(p, fresh)
+}
+
+// freshNumbers returns the numbers that a Service wants and does not have, with their fields.
+func freshNumbers(had, wanted map[string]any) map[string]string {
+	fresh := apiserver.Numbers(wanted)
+	for number := range apiserver.Numbers(had) {
+		delete(fresh, number)
+	}
+	return fresh
+}
+
+// taken returns which of some numbers another Service has when Helm comes to a Service. It is empty if there is none.
+func (h holdings) taken(p pair, fresh map[string]string) string {
+	for _, number := range object.SortedKeys(fresh) {
+		for _, other := range h[number] {
+			if other.service != p.key && other.after < p.index && p.index <= other.upTo {
+				return fmt.Sprintf("%s: %s is already allocated to %s", fresh[number], number, other.service)
+			}
+		}
+	}
+	return ""
+}
+
+// findHoldings returns the numbers of the live Services of the release. Helm deletes last, so a Service that the manifest drops has its
+// numbers until then, unless it becomes a hook. A Service that the manifest changes exchanges its numbers when Helm comes to it, unless the
+// API server refuses the change, be it because of a number.
+func (c *comparer) findHoldings() holdings {
+	out, forms := holdings{}, map[object.Key]*kinds.Normalizer{}
+	var services []pair
+	for _, p := range c.pairs {
+		ref, live := p.subject().Ref, c.in.Live[p.subject().Ref].Object
+		if hook, _ := c.hookOf(p.subject()); p.key.GroupKind().String() != "Service" || live == nil || hook != nil {
+			continue
+		}
+		services, forms[p.key] = append(services, p), kinds.NewNormalizer(ref.Key, c.writer.ShapeOf(ref), live)
+		for number := range apiserver.Numbers(forms[p.key].Stored(live).Object()) {
+			out[number] = append(out[number], holding{service: p.key, after: math.MinInt, upTo: math.MaxInt})
+		}
+	}
+	order.Sort(services, func(a, b pair) int { return cmp.Compare(a.index, b.index) })
+	for _, p := range services {
+		if p.desired != nil {
+			was, is := c.changeOf(p, forms[p.key])
+			out.exchange(p, was, is)
+		}
+	}
+	return out
+}
+
+// exchange notes that a Service changes, unless another one has a number that it wants.
+func (h holdings) exchange(p pair, was, is map[string]any) {
+	fresh := freshNumbers(was, is)
+	if h.taken(p, fresh) != "" {
+		return
+	}
+	for number := range freshNumbers(is, was) {
+		for i := range h[number] {
+			if h[number][i].service == p.key {
+				h[number][i].upTo = p.index
+			}
+		}
+	}
+	for number := range fresh {
+		h[number] = append(h[number], holding{service: p.key, after: p.index, upTo: math.MaxInt})
+	}
+}
+
+// changeOf returns the normal forms of a live Service before and after Helm has come to it. They are the same if the API server refuses
+// the write.
+func (c *comparer) changeOf(p pair, n *kinds.Normalizer) (before, after map[string]any) {
+	ref, live := p.subject().Ref, c.in.Live[p.subject().Ref].Object
+	done, err := c.writer.Write(ref, cmp.Or(p.old, p.desired).Content, c.helmText(p.desired.Content), live)
+	was, is := n.Stored(live), n.Stored(done.Result)
+	apiserver.ApplyServerRules(ref.Key, was, is)
+	update := apiserver.Update{Ref: ref, Text: live, Live: was.Object(), Result: is.Object()}
+	if err != nil || done.Refusal != "" || update.RefusedFields() != "" {
+		return was.Object(), was.Object()
+	}
+	return was.Object(), is.Object()
+}
