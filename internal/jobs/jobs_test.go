@@ -24,7 +24,7 @@ func TestEverythingCrosses(t *testing.T) {
 	}
 	// The child makes these itself.
 	made := []string{
-		"render.ValueOptions.allDocuments", "render.ValueOptions.known", "render.ValueOptions.ReadFile",
+		"render.ValueOptions.helm4", "render.ValueOptions.known", "render.ValueOptions.ReadFile",
 		"drift.ChartRequest.ReadFile", "drift.ChartRequest.Lookup", "drift.ChartRequest.PostRender",
 	}
 	seen := map[reflect.Type]bool{}

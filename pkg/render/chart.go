@@ -145,7 +145,7 @@ type renderer struct {
 // newRenderer chooses the values. If that fails, the renderer has none.
 func newRenderer(o ChartOptions) (r renderer, err error) {
 	o.Known = cmp.Or(o.Known, &secret.Known{})
-	o.Values.allDocuments, o.Values.known = o.Helm4, o.Known
+	o.Values.helm4, o.Values.known = o.Helm4, o.Known
 	r.ChartOptions = o
 	r.values, r.defaults, err = o.Values.chooseValues(o.Previous)
 	return r, err

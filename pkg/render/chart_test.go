@@ -122,6 +122,11 @@ func TestChartLikeHelmUpgrade(t *testing.T) {
 			o.Values.Reuse = ReuseValues
 			o.Previous.Values = map[string]any{"replicas": 2.0, "motto": "old", "list": []any{"o"}, "nested": map[string]any{"old": 1.0, "drop": nil}}
 		},
+		"old defaults with a null for a subchart": func(o *ChartOptions) {
+			o.Values.Reuse = ReuseValues
+			o.Previous.Config = map[string]any{"cache": map[string]any{"enabled": true}}
+			o.Previous.Values = map[string]any{"motto": "old", "cache": map[string]any{"size": nil}}
+		},
 		"subchart off":        func(o *ChartOptions) { o.Values.Set = []string{"cache.enabled=false"} },
 		"tag off":             func(o *ChartOptions) { o.Values.Set = []string{"tags.background=false"} },
 		"other api versions":  func(o *ChartOptions) { o.Capabilities = capabilities("v1") },

@@ -110,6 +110,11 @@ func (h helm4) sort(files map[string]string) ([]sortedDocument, []Hook, error) {
 	return sorted, listed, nil
 }
 
+// coalesceHelm4 merges given values into the defaults of a chart without subcharts. The name of the chart only occurs in warnings.
+func coalesceHelm4(name string, defaults, given map[string]any) (map[string]any, error) {
+	return util.CoalesceValues(&chart.Chart{Metadata: &chart.Metadata{Name: name}, Values: defaults}, given)
+}
+
 func (h helm4) definitions() (documents []Document) {
 	for _, crd := range h.CRDObjects() {
 		documents = append(documents, definitionsIn(crd.Filename, crd.File.Data)...)

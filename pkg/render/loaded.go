@@ -82,7 +82,7 @@ func (p *Prepared) HooksAgain(ctx context.Context, hooks []Hook) ([]Hook, error)
 
 // ReadValues reads one values file as a rendering with these options does.
 func (o ChartOptions) ReadValues(name string) (map[string]any, error) {
-	o.Values.allDocuments = o.Helm4
+	o.Values.helm4 = o.Helm4
 	return o.Values.readValues(name)
 }
 

@@ -2,7 +2,6 @@ package render
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,8 +28,8 @@ type ValueOptions struct {
 	Files, JSON, Set, SetString, SetFile, Literal []string
 	// Reuse says how the old revision's values are used.
 	Reuse Reuse
-	// allDocuments merges all documents of a values file, as Helm 4 does, instead of reading only the first.
-	allDocuments bool
+	// helm4 merges the values as Helm 4 does, instead of Helm 3.
+	helm4 bool
 	// known learns the values before Helm's libraries see them, because these log values.
 	known *secret.Known
 	// ReadFile reads one of Files, or a file that a --set-file expression names; nil means os.ReadFile. It decides
@@ -64,8 +63,8 @@ type Previous struct {
 }
 
 // chooseValues returns the user's values for the templates. With --reuse-values it also returns the defaults that
-// replace the chart's own; otherwise defaults is nil (helm v3.22.0 pkg/action/upgrade.go reuseValues; v4.3.1 does
-// the same). An empty values file does not count as given. The maps of previous are not changed.
+// replace the chart's own; otherwise defaults is nil (helm v3.22.0 and v4.3.1 pkg/action/upgrade.go reuseValues). An
+// empty values file does not count as given. The maps of previous are not changed.
 func (o ValueOptions) chooseValues(previous Previous) (values, defaults map[string]any, err error) {
 	o.known.AddGiven(copyValue(previous.Config))
 	o.known.AddAnnounced(copyValue(previous.Values))
@@ -77,18 +76,25 @@ func (o ValueOptions) chooseValues(previous Previous) (values, defaults map[stri
 	case o.Reuse == ReuseReset, o.Reuse == ReuseDefault && len(values) > 0:
 		return values, nil, nil
 	case o.Reuse == ReuseValues:
-		if defaults, err = previous.coalesced(); err != nil {
+		if defaults, err = previous.coalesced(o.helm4); err != nil {
 			return nil, nil, err
 		}
 	}
 	return previous.overlaidBy(values), defaults, nil
 }
 
-// coalesced returns the values that rendered the old revision's templates, as far as its record has them.
-func (p Previous) coalesced() (map[string]any, error) {
-	// Helm would crash on a record without metadata. The metadata is only used to name keys in warnings.
-	old := &chart.Chart{Metadata: cmp.Or(p.Metadata, &chart.Metadata{}), Values: p.Values}
-	coalesced, err := chartutil.CoalesceValues(old, p.Config)
+// coalesced returns the values that rendered the old revision's templates, as far as its record has them. Helm 4 drops the nulls of the
+// old chart's defaults (helm v4.3.1 pkg/chart/common/util/coalesce.go cleanNilValues). Helm 3 keeps them, and such a null removes a default
+// of a subchart.
+func (p Previous) coalesced(helm4 bool) (map[string]any, error) {
+	coalesce, name := coalesceHelm3, ""
+	if helm4 {
+		coalesce = coalesceHelm4
+	}
+	if p.Metadata != nil { // Helm would crash on a record without metadata
+		name = p.Metadata.Name
+	}
+	coalesced, err := coalesce(name, p.Values, p.Config)
 	if err != nil {
 		return nil, errors.New("the values of the old revision cannot be merged with the defaults of its chart")
 	}
@@ -103,7 +109,7 @@ func (p Previous) overlaidBy(values map[string]any) map[string]any {
 
 // Merged returns all values of the command line as one map, as Helm 4 or Helm 3 merges them. The values of the old revision are not in it.
 func (o ValueOptions) Merged(helm4 bool) (map[string]any, error) {
-	o.allDocuments = helm4
+	o.helm4 = helm4
 	return o.merge()
 }
 
@@ -147,7 +153,7 @@ func (o ValueOptions) readValues(name string) (map[string]any, error) {
 		return nil, fmt.Errorf("reading values: %w", err)
 	}
 	documents := [][]byte{text}
-	if o.allDocuments {
+	if o.helm4 {
 		if documents, err = splitValues(text); err != nil {
 			return nil, fmt.Errorf("reading values: file %s %w", shownName(name), err)
 		}
