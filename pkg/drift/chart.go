@@ -98,6 +98,10 @@ func (r run) withChart(ctx context.Context, loaded *release.Loaded, f *fetchedCh
 	}
 	in.Desired = &report.Desired{Source: "chart", Chart: rendered.ChartName + "-" + rendered.ChartVersion, Helm: in.Desired.Helm}
 	in.NotCompared, in.Hooks = nil, nil
+	if (loaded.Old == nil || r.target.Chart.UpgradeCRDs) && !r.target.Chart.SkipCRDs {
+		in.Brings, in.Definitions = rendered.Brings, r.objectsOf(rendered.Definitions, in.Namespace, &in)
+		r.defined = render.DefinitionsAmong(in.Definitions)
+	}
 	for _, h := range rendered.Hooks {
 		r.addHook(&in, h)
 	}
@@ -106,9 +110,6 @@ func (r run) withChart(ctx context.Context, loaded *release.Loaded, f *fetchedCh
 	in.DesiredObjects = r.objectsOf(answer.Manifest, in.Namespace, &in)
 	if loaded.Old == nil {
 		in.CreateNamespace = r.target.Chart.CreateNamespace
-	}
-	if (loaded.Old == nil || r.target.Chart.UpgradeCRDs) && !r.target.Chart.SkipCRDs {
-		in.Brings, in.Definitions = rendered.Brings, r.objectsOf(rendered.Definitions, in.Namespace, &in)
 	}
 	if answer.Again != nil {
 		r.addSecondRendering(in.DesiredObjects, answer, in.Namespace)
@@ -180,7 +181,7 @@ func (r run) renderError(err error, path string) report.Message {
 func (r run) addSecondRendering(objects []object.Object, answer *RenderedChart, namespace string) {
 	contents := func(documents []render.Document) map[object.Key]map[string]any {
 		out := map[object.Key]map[string]any{}
-		for _, o := range render.Objects(documents, render.ParseOptions{Namespace: namespace, Scope: r.connection.Cluster.Scope}).Objects {
+		for _, o := range render.Objects(documents, render.ParseOptions{Namespace: namespace, Scope: r.scope}).Objects {
 			out[o.Key] = o.Content
 		}
 		return out

@@ -17,6 +17,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/effect"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
+	"github.com/helmdrift/helmdrift/pkg/render"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
@@ -223,6 +224,8 @@ type run struct {
 	*Comparer
 	target  Target
 	records Records
+	// defined are the custom kinds that the operation defines before it writes the manifest.
+	defined []render.Definition
 }
 
 // compareOnce reads the records and the cluster, and compares. With a chart, everything that shows drift is read before the chart is

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/helmdrift/helmdrift/internal/helmrelease"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
@@ -107,7 +109,7 @@ func (r run) addHook(in *threeway.Input, h render.Hook) {
 		out.DeletedAfter = slices.Contains(h.DeletePolicies, "hook-succeeded")
 	}
 	if slices.Contains(h.Events, out.Event) && !r.options.NoHooks {
-		out.Key = h.Ref(render.ParseOptions{Namespace: in.Namespace, Scope: r.connection.Cluster.Scope}).Key
+		out.Key = h.Ref(render.ParseOptions{Namespace: in.Namespace, Scope: r.scope}).Key
 		in.Hooks = append(in.Hooks, out)
 	}
 }
@@ -123,11 +125,20 @@ func (r run) readManifest(ctx context.Context, record *release.Record, namespace
 
 // objectsOf returns the objects of the documents of a manifest. Hooks, warnings and errors of the documents are added to the input.
 func (r run) objectsOf(documents []render.Document, namespace string, in *threeway.Input) []object.Object {
-	m := render.Objects(documents, render.ParseOptions{Namespace: namespace, Scope: r.connection.Cluster.Scope})
+	m := render.Objects(documents, render.ParseOptions{Namespace: namespace, Scope: r.scope})
 	in.NotCompared = append(in.NotCompared, m.NotCompared...)
 	in.Warnings = append(in.Warnings, m.Warnings...)
 	in.Errors = append(in.Errors, m.Errors...)
 	return m.Objects
+}
+
+// scope reports whether objects of a kind live in namespaces. The chart says it of a kind that the cluster does not serve yet.
+func (r run) scope(kind schema.GroupVersionKind) (namespaced, known bool) {
+	if namespaced, known = r.connection.Cluster.Scope(kind); known {
+		return namespaced, true
+	}
+	i := slices.IndexFunc(r.defined, func(d render.Definition) bool { return d.GroupKind == kind.GroupKind() })
+	return i >= 0 && r.defined[i].Namespaced, i >= 0
 }
 
 // helmVersion returns the major version of Helm to predict: the version in the options, or else the one that wrote the last record. It is

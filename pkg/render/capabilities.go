@@ -44,14 +44,29 @@ func definitionsIn(name string, text []byte) []Document {
 	return documents
 }
 
-// DefinedKinds returns the kinds that definitions among some objects define.
-func DefinedKinds(objects []object.Object) (out []schema.GroupKind) {
+// Definition is a custom kind, as a CustomResourceDefinition defines it.
+type Definition struct {
+	schema.GroupKind
+	// Namespaced is set if objects of the kind live in namespaces.
+	Namespaced bool
+}
+
+// DefinitionsAmong returns the kinds that definitions among some objects define.
+func DefinitionsAmong(objects []object.Object) (out []Definition) {
 	for _, o := range objects {
 		spec := object.Child(o.Content, "spec")
 		group, _ := spec["group"].(string)
 		if kind, _ := object.Child(spec, "names")["kind"].(string); o.IsDefinition() && kind != "" {
-			out = append(out, schema.GroupKind{Group: group, Kind: kind})
+			out = append(out, Definition{GroupKind: schema.GroupKind{Group: group, Kind: kind}, Namespaced: spec["scope"] != "Cluster"})
 		}
+	}
+	return out
+}
+
+// DefinedKinds returns the kinds of DefinitionsAmong alone.
+func DefinedKinds(objects []object.Object) (out []schema.GroupKind) {
+	for _, d := range DefinitionsAmong(objects) {
+		out = append(out, d.GroupKind)
 	}
 	return out
 }
