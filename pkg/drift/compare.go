@@ -316,7 +316,7 @@ func (r run) compareInput(ctx context.Context, in threeway.Input) (*threeway.Com
 
 // readLive returns the live objects for the input: those that it has, and the others of old and desired.
 func (r run) readLive(ctx context.Context, in threeway.Input) (map[object.Ref]cluster.Live, error) {
-	missing := slices.DeleteFunc(refs(in), func(ref object.Ref) bool { _, found := in.Live[ref]; return found })
+	missing := slices.DeleteFunc(r.refs(in), func(ref object.Ref) bool { _, found := in.Live[ref]; return found })
 	var found map[object.Ref]cluster.Live
 	if len(missing) > 0 {
 		r.options.Doing("reading " + english.Count(len(missing), "object"))
@@ -328,18 +328,27 @@ func (r run) readLive(ctx context.Context, in threeway.Input) (map[object.Ref]cl
 	return merged(in.Live, found), nil
 }
 
-// refs returns every object of old and desired, at the versions that they name, and the namespace that an installation needs.
-func refs(in threeway.Input) []object.Ref {
+// refs returns every object of old and desired, at the versions that they name, and the namespaces that matter: the one that an
+// installation needs, and those of objects of kinds that are not served yet. Other objects are looked for, which shows their namespaces.
+func (r run) refs(in threeway.Input) []object.Ref {
 	seen := map[object.Ref]bool{}
 	var out []object.Ref
-	if namespace := object.NamespaceRef(in.StorageNamespace); in.NeedsNamespace() {
-		seen[namespace] = true
-		out = append(out, namespace)
+	add := func(ref object.Ref) {
+		if !seen[ref] {
+			seen[ref] = true
+			out = append(out, ref)
+		}
+	}
+	if in.NeedsNamespace() {
+		add(object.NamespaceRef(in.StorageNamespace))
 	}
 	for _, o := range slices.Concat(in.DesiredObjects, in.OldObjects, in.Definitions) {
-		if o.Name != "" && o.Problem == "" && !seen[o.Ref] {
-			seen[o.Ref] = true
-			out = append(out, o.Ref)
+		if o.Name != "" && o.Problem == "" {
+			add(o.Ref)
+		}
+		_, served := r.connection.Cluster.Scope(o.GVK())
+		if !served && slices.Contains(in.Brings, o.GroupKind()) && o.Namespace != "" && o.Namespace != in.StorageNamespace {
+			add(object.NamespaceRef(o.Namespace))
 		}
 	}
 	return out

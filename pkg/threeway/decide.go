@@ -44,6 +44,18 @@ func (c *comparer) decideMissing(p pair, why cluster.Absence) decision {
 	return d
 }
 
+// decideBrought decides about an object of a kind that the API server does not serve before the operation. So nobody could look for the
+// object, but its namespace was read.
+func (c *comparer) decideBrought(p pair) decision {
+	why := cluster.AbsentObject
+	if c.in.Live[object.NamespaceRef(p.desired.Namespace)].Absence == cluster.AbsentObject {
+		why = cluster.AbsentNamespace
+	}
+	d := c.decideMissing(p, why)
+	d.waitsFor = "its CustomResourceDefinition"
+	return d
+}
+
 // namespaceNotFound returns the API server's error for a write into a namespace that does not exist.
 func namespaceNotFound(name string) string { return fmt.Sprintf("namespaces %q not found", name) }
 

@@ -207,7 +207,7 @@ func (c *comparer) decideNamed(p pair, f found, rules ignore.ObjectRules) decisi
 	case p.isDefinition():
 		return c.decideDefinition(p, f, rules)
 	case p.old == nil && f.live.Absence == cluster.AbsentKind && c.brings(ref):
-		return decision{action: report.ActionCreate, write: write{method: cluster.MethodCreate, waitsFor: "its CustomResourceDefinition"}}
+		return c.decideBrought(p)
 	case f.was.Absence == cluster.AbsentKind || f.live.Absence == cluster.AbsentKind:
 		return c.decideUnserved(p, f, rules)
 	case f.live.Object == nil:
