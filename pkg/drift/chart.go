@@ -93,12 +93,17 @@ func (r run) withChart(ctx context.Context, loaded *release.Loaded, f *fetchedCh
 		return in, err
 	}
 	rendered := answer.Rendered
+	// Another rendering of the request need not read the definitions again.
+	request.WritesCRDs = false
+	if request.Capabilities, err = render.OverrideCapabilities(request.Capabilities, "", rendered.NewVersions); err != nil {
+		return in, err
+	}
 	if in.Operation == report.OperationDrift {
 		in.Operation = report.OperationUpgrade
 	}
 	in.Desired = &report.Desired{Source: "chart", Chart: rendered.ChartName + "-" + rendered.ChartVersion, Helm: in.Desired.Helm}
 	in.NotCompared, in.Hooks = nil, nil
-	if (loaded.Old == nil || r.target.Chart.UpgradeCRDs) && !r.target.Chart.SkipCRDs {
+	if r.writesCRDs(loaded) {
 		in.Brings, in.Definitions = rendered.Brings, r.objectsOf(rendered.Definitions, in.Namespace, &in)
 		r.defined = render.DefinitionsAmong(in.Definitions)
 	}
@@ -117,6 +122,11 @@ func (r run) withChart(ctx context.Context, loaded *release.Loaded, f *fetchedCh
 	return in, nil
 }
 
+// writesCRDs reports whether the operation writes the folder crds/ of the chart.
+func (r run) writesCRDs(loaded *release.Loaded) bool {
+	return (loaded.Old == nil || r.target.Chart.UpgradeCRDs) && !r.target.Chart.SkipCRDs
+}
+
 // chartRequest returns the chart to render and everything that its templates see.
 func (r run) chartRequest(ctx context.Context, loaded *release.Loaded, in threeway.Input, path string) (ChartRequest, error) {
 	chart := r.target.Chart
@@ -130,6 +140,7 @@ func (r run) chartRequest(ctx context.Context, loaded *release.Loaded, in threew
 	addSecrets(in, r.options.Known.known())
 	q := ChartRequest{
 		Path: path, Helm4: in.Desired.Helm == "4", Install: loaded.Old == nil, ReleaseName: in.Name, Namespace: in.Namespace,
+		WritesCRDs: r.writesCRDs(loaded), ReplacesCRDs: in.ServerSide(),
 		Values: chart.Values, Capabilities: capabilities, Undiscovered: r.connection.Cluster.Undiscovered(), Known: r.options.Known,
 		EnableDNS: chart.EnableDNS, SkipSchemaValidation: chart.SkipSchemaValidation, AllowOutsideLinks: chart.AllowOutsideLinks,
 		PostRender: chart.PostRender,

@@ -15,10 +15,11 @@ import (
 // another process can render the chart. Fields without a comment are the fields of render.ChartOptions with the same name.
 type ChartRequest struct {
 	// Path is a chart directory or an archive on this machine.
-	Path                   string
-	Helm4, Install         bool
-	ReleaseName, Namespace string
-	LastRevision           int
+	Path                     string
+	Helm4, Install           bool
+	WritesCRDs, ReplacesCRDs bool
+	ReleaseName, Namespace   string
+	LastRevision             int
 	// Previous are the values of the old revision. They are still text, because decoded values take several times the memory.
 	Previous     release.Values
 	Values       render.ValueOptions
@@ -72,7 +73,8 @@ func RenderChart(ctx context.Context, q ChartRequest) (*RenderedChart, error) {
 // RenderOptions returns the request in the form of pkg/render. An error is about the stored values of the release.
 func (q ChartRequest) RenderOptions(ctx context.Context) (render.ChartOptions, error) {
 	out := render.ChartOptions{
-		Path: q.Path, Helm4: q.Helm4, Install: q.Install, ReleaseName: q.ReleaseName, Namespace: q.Namespace,
+		Path: q.Path, Helm4: q.Helm4, Install: q.Install, WritesCRDs: q.WritesCRDs, ReplacesCRDs: q.ReplacesCRDs,
+		ReleaseName: q.ReleaseName, Namespace: q.Namespace,
 		LastRevision: q.LastRevision, Values: q.Values, Capabilities: q.Capabilities, Undiscovered: q.Undiscovered, Known: q.Known.known(),
 		EnableDNS: q.EnableDNS, SkipSchemaValidation: q.SkipSchemaValidation, AllowOutsideLinks: q.AllowOutsideLinks, PostRender: q.PostRender,
 	}

@@ -49,15 +49,24 @@ type Definition struct {
 	schema.GroupKind
 	// Namespaced is set if objects of the kind live in namespaces.
 	Namespaced bool
+	// Served are the versions that the API server serves.
+	Served []string
 }
 
 // DefinitionsAmong returns the kinds that definitions among some objects define.
 func DefinitionsAmong(objects []object.Object) (out []Definition) {
 	for _, o := range objects {
 		spec := object.Child(o.Content, "spec")
-		group, _ := spec["group"].(string)
-		if kind, _ := object.Child(spec, "names")["kind"].(string); o.IsDefinition() && kind != "" {
-			out = append(out, Definition{GroupKind: schema.GroupKind{Group: group, Kind: kind}, Namespaced: spec["scope"] != "Cluster"})
+		d := Definition{Namespaced: spec["scope"] != "Cluster"}
+		d.Group, _ = spec["group"].(string)
+		d.Kind, _ = object.Child(spec, "names")["kind"].(string)
+		for _, version := range object.Items(spec, "versions") {
+			if name, _ := version["name"].(string); version["served"] == true {
+				d.Served = append(d.Served, name)
+			}
+		}
+		if o.IsDefinition() && d.Kind != "" {
+			out = append(out, d)
 		}
 	}
 	return out
@@ -69,6 +78,38 @@ func DefinedKinds(objects []object.Object) (out []schema.GroupKind) {
 		out = append(out, d.GroupKind)
 	}
 	return out
+}
+
+// withDefinitions returns the options of a rendering after the operation has written definitions: templates see the versions that the
+// cluster serves then. Helm asks the cluster what it serves after it has written the folders crds/ (helm v3.22.0 and v4.3.1
+// pkg/action/install.go RunWithContext).
+func (o ChartOptions) withDefinitions(defined []Definition) ChartOptions {
+	capabilities := *o.Capabilities
+	capabilities.APIVersions = slices.Clone(capabilities.APIVersions)
+	add := func(version string) {
+		if !capabilities.APIVersions.Has(version) {
+			capabilities.APIVersions = append(capabilities.APIVersions, version)
+		}
+	}
+	for _, d := range defined {
+		if !o.ReplacesCRDs && o.serves(d.GroupKind) {
+			continue
+		}
+		for _, name := range d.Served {
+			version := d.Group + "/" + name
+			add(version)
+			add(version + "/" + d.Kind)
+		}
+	}
+	o.Capabilities, o.WritesCRDs = &capabilities, false
+	return o
+}
+
+// serves reports whether the cluster serves any version of a kind.
+func (o ChartOptions) serves(kind schema.GroupKind) bool {
+	return slices.ContainsFunc(o.Capabilities.APIVersions, func(version string) bool {
+		return strings.HasPrefix(version, kind.Group+"/") && strings.HasSuffix(version, "/"+kind.Kind)
+	})
 }
 
 // usedGroups selects the groups that a template may ask about with .Capabilities.APIVersions. A template that uses

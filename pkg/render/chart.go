@@ -39,6 +39,9 @@ type ChartOptions struct {
 	// ReleaseName and Namespace are .Release.Name and .Release.Namespace. Helm takes the namespace from the record of
 	// the old revision, not from the command line.
 	ReleaseName, Namespace string
+	// WritesCRDs says that the operation writes the folders crds/ before it renders the templates, so these see the new kinds. A definition
+	// that exists stays as it is, unless ReplacesCRDs is set.
+	WritesCRDs, ReplacesCRDs bool
 	// LastRevision is the number of the newest revision, whatever its status. The templates of an upgrade see the
 	// next number; those of an install always see 1, even if an uninstalled release has left its history.
 	LastRevision int
@@ -82,6 +85,8 @@ type Rendered struct {
 	// installation. Brings are the custom kinds that they define.
 	Definitions []Document
 	Brings      []schema.GroupKind
+	// NewVersions are the API versions that the templates saw besides those of ChartOptions.Capabilities, because of WritesCRDs.
+	NewVersions []string
 	// Undiscovered are the groups of ChartOptions.Undiscovered that a template may have asked about. The answer was
 	// that they are not served.
 	Undiscovered []string
@@ -161,6 +166,11 @@ func (r renderer) run(ctx context.Context) (*Rendered, error) {
 	if err != nil {
 		return nil, err
 	}
+	definitions, known := p.definitions, len(r.Capabilities.APIVersions)
+	if !r.WritesCRDs {
+		definitions = p.chart.definitions()
+	}
+	r.ChartOptions = p.options
 	manifest, hooks, err := r.render(ctx, p)
 	if err != nil {
 		return nil, err
@@ -169,10 +179,11 @@ func (r renderer) run(ctx context.Context) (*Rendered, error) {
 	if err != nil {
 		return nil, err
 	}
-	info, definitions := p.chart.info(), p.chart.definitions()
+	info := p.chart.info()
 	return &Rendered{
 		Manifest: manifest, Again: again, AtOnce: atOnce, Hooks: hooks,
 		Definitions: definitions, Brings: DefinedKinds(Objects(definitions, ParseOptions{}).Objects),
+		NewVersions:  r.Capabilities.APIVersions[known:],
 		Undiscovered: p.usedGroups(r.ChartOptions.Undiscovered),
 		ChartName:    info.name, ChartVersion: info.version, AppVersion: info.appVersion,
 		Warnings: append(warnings, r.warnings(info)...),
@@ -183,6 +194,9 @@ func (r renderer) run(ctx context.Context) (*Rendered, error) {
 // preparing and rendering change the chart.
 type prepared struct {
 	chart helmChart
+	// definitions are the documents of the folders crds/ if the operation writes them. Then options are the options after that.
+	definitions []Document
+	options     ChartOptions
 	// inputs is what templates see. values is the part of inputs that comes from the user and the charts, in the
 	// same maps.
 	inputs, values map[string]any
@@ -209,7 +223,14 @@ func (r renderer) prepareLoaded(ch helmChart) (p prepared, err error) {
 		ch.setDefaults(copyValue(r.defaults).(map[string]any))
 	}
 	p.chart = ch
-	p.inputs, p.values, err = ch.inputs(r.values, r.ChartOptions)
+	if err = ch.processDependencies(r.values); err != nil {
+		return prepared{}, valuesError(info.name, err)
+	}
+	if p.options = r.ChartOptions; r.WritesCRDs {
+		p.definitions = ch.definitions()
+		p.options = r.withDefinitions(DefinitionsAmong(Objects(p.definitions, ParseOptions{}).Objects))
+	}
+	p.inputs, p.values, err = ch.inputs(r.values, p.options)
 	if err == nil && !r.SkipSchemaValidation {
 		err = ch.tree().validate(p.values, withoutValues)
 	}

@@ -275,6 +275,58 @@ func TestChartBrings(t *testing.T) {
 	})
 }
 
+// TestChartSeesNewKinds checks what templates see of the kinds that the operation defines before it renders the chart.
+func TestChartSeesNewKinds(t *testing.T) {
+	quiet(t)
+	path := chartOf(t, `-- crds/dials.yaml --
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: dials.ex.com}
+spec:
+  group: ex.com
+  scope: Namespaced
+  names: {plural: dials, kind: Dial}
+  versions: [{name: v1, served: true}, {name: v2, served: false}, {name: v3, served: true}]
+-- templates/c.yaml --
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: c}
+data:
+  served: "{{ range list "ex.com/v1" "ex.com/v1/Dial" "ex.com/v2/Dial" "ex.com/v3/Dial" }}{{ if $.Capabilities.APIVersions.Has . }} {{ . }}{{ end }}{{ end }}"
+`)
+	for name, tc := range map[string]struct {
+		served           []string
+		writes, replaces bool
+		want             string
+		more             []string
+	}{
+		"not written":         {nil, false, false, "", nil},
+		"new":                 {nil, true, false, " ex.com/v1 ex.com/v1/Dial ex.com/v3/Dial", []string{"ex.com/v1", "ex.com/v1/Dial", "ex.com/v3", "ex.com/v3/Dial"}},
+		"the group is served": {[]string{"ex.com/v1"}, true, false, " ex.com/v1 ex.com/v1/Dial ex.com/v3/Dial", []string{"ex.com/v1/Dial", "ex.com/v3", "ex.com/v3/Dial"}},
+		"left alone":          {[]string{"ex.com/v3", "ex.com/v3/Dial"}, true, false, " ex.com/v3/Dial", nil},
+		"replaced": {[]string{"ex.com/v3", "ex.com/v3/Dial"}, true, true, " ex.com/v1 ex.com/v1/Dial ex.com/v3/Dial",
+			[]string{"ex.com/v1", "ex.com/v1/Dial"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bothHelms(t, func(t *testing.T, four bool) {
+				got, err := Chart(context.Background(), webOptions(func(o *ChartOptions) {
+					o.Path, o.Helm4, o.Install = path, four, true
+					o.WritesCRDs, o.ReplacesCRDs, o.Capabilities = tc.writes, tc.replaces, capabilities(append([]string{"v1"}, tc.served...)...)
+				}))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !strings.Contains(got.Manifest, `served: "`+tc.want+`"`) {
+					t.Errorf("templates do not see %q:\n%s", tc.want, got.Manifest)
+				}
+				if !slices.Equal(got.NewVersions, tc.more) {
+					t.Errorf("new versions %q, want %q", got.NewVersions, tc.more)
+				}
+			})
+		})
+	}
+}
+
 func TestChartPostRender(t *testing.T) {
 	quiet(t)
 	o := webOptions(func(o *ChartOptions) {

@@ -35,10 +35,14 @@ func (h helm3) info() chartInfo {
 
 func (h helm3) setDefaults(values map[string]any) { h.Values = values }
 
-func (h helm3) inputs(given map[string]any, o ChartOptions) (inputs, values map[string]any, err error) {
+func (h helm3) processDependencies(given map[string]any) error {
 	if err := chartutil.ProcessDependenciesWithMerge(h.Chart, given); err != nil {
-		return nil, nil, fmt.Errorf("processing dependencies: %w", err)
+		return fmt.Errorf("processing dependencies: %w", err)
 	}
+	return nil
+}
+
+func (h helm3) inputs(given map[string]any, o ChartOptions) (inputs, values map[string]any, err error) {
 	release := chartutil.ReleaseOptions{
 		Name: o.ReleaseName, Namespace: o.Namespace, Revision: o.revision(), IsUpgrade: !o.Install, IsInstall: o.Install,
 	}

@@ -42,10 +42,14 @@ func (h helm4) info() chartInfo {
 
 func (h helm4) setDefaults(values map[string]any) { h.Values = values }
 
-func (h helm4) inputs(given map[string]any, o ChartOptions) (inputs, values map[string]any, err error) {
+func (h helm4) processDependencies(given map[string]any) error {
 	if err := chartutil.ProcessDependencies(h.Chart, given); err != nil {
-		return nil, nil, fmt.Errorf("processing dependencies: %w", err)
+		return fmt.Errorf("processing dependencies: %w", err)
 	}
+	return nil
+}
+
+func (h helm4) inputs(given map[string]any, o ChartOptions) (inputs, values map[string]any, err error) {
 	release := common.ReleaseOptions{
 		Name: o.ReleaseName, Namespace: o.Namespace, Revision: o.revision(), IsUpgrade: !o.Install, IsInstall: o.Install,
 	}

@@ -25,8 +25,10 @@ type helmChart interface {
 	info() chartInfo
 	// setDefaults replaces the values of values.yaml.
 	setDefaults(map[string]any)
-	// inputs processes the dependencies, which changes the chart, and returns what its templates see. The result
-	// values is the part of inputs below .Values, in the same maps. It does not check the values.
+	// processDependencies leaves the subcharts that the values enable, and imports their values.
+	processDependencies(given map[string]any) error
+	// inputs returns what the templates see once the dependencies are processed. The result values is the part of
+	// inputs below .Values, in the same maps. It does not check the values.
 	inputs(given map[string]any, o ChartOptions) (inputs, values map[string]any, err error)
 	// tree returns the files of the chart and its subcharts.
 	tree() chartTree

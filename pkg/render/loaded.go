@@ -31,6 +31,7 @@ func (l *Loaded) Prepare(ctx context.Context, o ChartOptions) (*Prepared, error)
 	if err != nil {
 		return nil, r.asError(ctx, err)
 	}
+	r.ChartOptions = p.options
 	return &Prepared{r, p}, nil
 }
 
