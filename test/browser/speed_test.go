@@ -20,8 +20,8 @@ const (
 	attempts = 6
 )
 
-// reading is an expression: how many milliseconds it takes to read the data of the page.
-const reading = `(() => {
+// readingTime is an expression: how many milliseconds it takes to read the data of the page.
+const readingTime = `(() => {
 	const text = document.getElementById("data").textContent;
 	const start = performance.now();
 	JSON.parse(text);
@@ -70,7 +70,7 @@ func TestSpeed(t *testing.T) {
 			value[bool](b, "(window.busy = [], true)")
 			step.do()
 			time.Sleep(150 * time.Millisecond) // the observer is told after the task
-			worst := value[float64](b, "Math.max(0, ...busy)") / value[float64](b, reading)
+			worst := value[float64](b, "Math.max(0, ...busy)") / value[float64](b, readingTime)
 			if attempt == 0 || worst < best[i] {
 				best[i] = worst
 			}
