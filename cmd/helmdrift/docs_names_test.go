@@ -25,7 +25,7 @@ var flagName = regexp.MustCompile(`(?:^|[^\w-])--([a-z][a-z0-9-]+)`)
 
 // otherFlags are flags of other programs that the pages name.
 func otherFlags() []string {
-	return []string{"allow-untrusted", "as", "atomic", "binary", "cascade", "cask", "detailed-exitcode", "extra", "log-level", "manifest-url",
+	return []string{"allow-untrusted", "as", "atomic", "binary", "cascade", "cask", "cleanup-on-fail", "detailed-exitcode", "extra", "log-level", "manifest-url",
 		"post-renderer-strategy", "three-way-merge", "type"}
 }
 
