@@ -120,10 +120,9 @@ func runReport(s cli.Streams, o reportOptions, files []string) error {
 		if err := checkParts(all[0].Report.Scan, r); err != nil {
 			return err
 		}
-		for _, value := range saved.Idle(all) {
-			if !strings.HasPrefix(value, "--only ") { // the merged report has the error
-				s.Print("warning: ", value+report.NoMatch)
-			}
+		_, skipped := saved.Idle(all) // of --only, the merged report has errors
+		for _, value := range skipped {
+			s.Print("warning: ", value+report.NoMatch)
 		}
 	}
 	if err := o.filter.Apply(r); err != nil {

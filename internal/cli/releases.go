@@ -29,15 +29,15 @@ func releasesOf(ctx context.Context, storage *release.Storage, namespace string)
 // latest returns the last revision of each release in a list of records, in the same order. If the revision of any record of a release is
 // unknown, its Problem is set, because that record could be the last one. Records that do not name their release are returned as they are.
 func latest(listed []release.Listed) []release.Listed {
-	var latest []release.Listed
+	var out []release.Listed
 	for i, l := range listed {
 		if i == 0 || l.Release == "" || l.Namespace != listed[i-1].Namespace || l.Release != listed[i-1].Release {
-			latest = append(latest, l)
+			out = append(out, l)
 			continue
 		}
-		last := &latest[len(latest)-1]
+		last := &out[len(out)-1]
 		l.Problem = errors.Join(last.Problem, l.Problem)
 		*last = l
 	}
-	return latest
+	return out
 }

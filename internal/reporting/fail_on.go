@@ -111,7 +111,7 @@ func (f *FailOn) Type() string { return "list" }
 // Status returns the exit code of a report as an error; nil is exit code 0. Three things take precedence over findings: errors,
 // predictions that the dry run of the API server contradicts, and an incomplete forecast if --fail-on depends on it.
 func (f FailOn) Status(r *report.Report) error {
-	if err := f.lacksClaims(r); err != nil {
+	if err := f.CheckClaims(r); err != nil {
 		return err
 	}
 	switch {
@@ -129,15 +129,11 @@ func isDisputed(r *report.Report) bool {
 }
 
 // CheckOne returns an error if the exit code depends on what only a scan of several releases finds.
-func (f FailOn) CheckOne() error { return f.lacksClaims(&report.Report{}) }
+func (f FailOn) CheckOne() error { return f.CheckClaims(&report.Report{}) }
 
-// CheckClaims returns an error if the exit code depends on what nobody has looked for. To ask before the report is written keeps files in CI
-// formats from looking green.
-func (f FailOn) CheckClaims(r *report.Report) error { return f.lacksClaims(r) }
-
-// lacksClaims returns an error if the exit code depends on orphans or overlaps, and nobody has looked for them. What the tools that deploy
-// releases do next is compared without them.
-func (f FailOn) lacksClaims(r *report.Report) error {
+// CheckClaims returns an error if the exit code depends on orphans or overlaps, and nobody has looked for them. What the tools that deploy
+// releases do next is compared without them. A caller that asks before it writes the report leaves no file in a CI format that looks green.
+func (f FailOn) CheckClaims(r *report.Report) error {
 	isNext := slices.ContainsFunc(r.Releases, func(one report.Release) bool { return one.Deployer != nil })
 	for _, claim := range []struct {
 		word     string

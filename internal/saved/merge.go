@@ -19,12 +19,13 @@ type Named struct {
 }
 
 // Merge returns one report with the releases of all reports, sorted by cluster, namespace and name. Version is the version of the merging
-// program. Reports of shards must be complete: each part of the same number of parts of the same clusters, once. A value of --only
-// that matches nothing in any part is an error of the result. A release in two reports is an error, since the two may contradict each other, and so is an empty list. One report may have a release several times, once for each
-// of its deployers.
+// program. Reports of shards must be complete: each part of the same number of parts of the same clusters, once. A value of --only that
+// matches nothing in any part is an error of the result. A release in two reports is an error, since the two may contradict each other, and
+// so is an empty list. One report may have a release several times, once for each of its deployers.
 //
 // The result has the time of the newest report, and its Scan has the times of clusters that are older. Its Scan has the longest of the
-// durations, since the parts of a fleet are scanned side by side, and the sum of the requests. It shares the contents of its releases with the reports.
+// durations, since the parts of a fleet are scanned side by side, and the sum of the requests. It shares the contents of its releases with
+// the reports.
 func Merge(version string, reports []Named) (*report.Report, error) {
 	if len(reports) == 0 {
 		return nil, errors.New("there is no report to merge")
@@ -60,10 +61,9 @@ func Merge(version string, reports []Named) (*report.Report, error) {
 			newest = r.Report.Time
 		}
 	}
-	for _, value := range Idle(reports) {
-		if strings.HasPrefix(value, "--only ") {
-			errs = append(errs, report.ScanError{Code: report.ErrorSelection, Message: value + report.NoMatch})
-		}
+	chosen, _ := Idle(reports)
+	for _, value := range chosen {
+		errs = append(errs, report.ScanError{Code: report.ErrorSelection, Message: value + report.NoMatch})
 	}
 	scan.Clusters = distinct(scan.Clusters)
 	scan.Times = olderThan(newest, reports)
@@ -100,15 +100,15 @@ func namesIn(r *report.Report) (names []string) {
 	return names
 }
 
-// Idle returns the values of --only and --skip that match nothing in any part of a selection. A part without releases does not count. Reports
-// that are no parts say so themselves.
-func Idle(reports []Named) []string {
+// Idle returns the values of --only and --skip that match nothing in any part of a selection. A part without releases does not count.
+// Reports that are no parts say so themselves.
+func Idle(reports []Named) (only, skip []string) {
 	var idle []string
 	isFirst := true
 	for _, r := range reports {
 		switch {
 		case shardOf(r) == nil:
-			return nil
+			return nil, nil
 		case len(r.Report.Releases) == 0:
 			continue
 		case isFirst:
@@ -117,7 +117,14 @@ func Idle(reports []Named) []string {
 			idle = slices.DeleteFunc(idle, func(value string) bool { return !slices.Contains(r.Report.Scan.Idle, value) })
 		}
 	}
-	return idle
+	for _, value := range idle { // with its flag
+		if strings.HasPrefix(value, "--only ") {
+			only = append(only, value)
+		} else {
+			skip = append(skip, value)
+		}
+	}
+	return only, skip
 }
 
 // Times returns a function that returns the time of the report that has a release. Merged reports may be of different times.

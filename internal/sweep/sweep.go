@@ -89,15 +89,15 @@ func (s *Sweep) Window(first, last string) {
 	maps.DeleteFunc(s.lists, func(of listOf, _ *sharedList) bool {
 		return of.namespace != "" && lists.CompareNamespaces(of.namespace, first) < 0
 	})
-	lists := slices.Collect(maps.Values(s.lists))
+	all := slices.Collect(maps.Values(s.lists))
 	if s.options.Whole {
-		lists = slices.Collect(maps.Values(s.begun))
+		all = slices.Collect(maps.Values(s.begun))
 	}
 	s.mu.Unlock()
 	if !moved {
 		return
 	}
-	for _, l := range lists {
+	for _, l := range all {
 		l.drop(first)
 	}
 }

@@ -96,20 +96,26 @@ func invalidDocument(number int, source string, err error) report.Message {
 // keepLast keeps only the last of the objects that share a Key. An upgrade patches the live object with each of them
 // in turn, so the last one wins. Objects without a name share nothing.
 func keepLast(objects []object.Object) (kept []object.Object, warnings []report.Message) {
-	places := map[object.Key][]int{}
-	for i, o := range objects {
-		if o.Name != "" {
-			places[o.Key] = append(places[o.Key], i)
-		}
+	total := map[object.Key]int{}
+	for _, o := range objects {
+		total[o.Key]++
 	}
-	for i, o := range objects {
-		if same := places[o.Key]; len(same) > 1 {
-			if i < same[len(same)-1] {
+	type repeated struct {
+		seen    int
+		content map[string]any // of the last one that was seen
+		differs bool
+	}
+	repeats := map[object.Key]repeated{}
+	for _, o := range objects {
+		if n := total[o.Key]; n > 1 && o.Name != "" {
+			before := repeats[o.Key]
+			now := repeated{before.seen + 1, o.Content, before.differs || before.seen > 0 && !object.Identical(before.content, o.Content)}
+			if repeats[o.Key] = now; now.seen < n {
 				continue
 			}
-			o.Times = len(same)
+			o.Times = n
 			o.Note = fmt.Sprintf("the manifest names this object %d times; an upgrade applies them in order, so the last one counts", o.Times)
-			if slices.ContainsFunc(same, func(j int) bool { return !object.Identical(objects[j].Content, o.Content) }) {
+			if now.differs {
 				o.Note += "; what only an earlier one names is not predicted"
 			}
 			warnings = append(warnings, report.Message{
