@@ -228,8 +228,8 @@ func createTemp(head string, mode fs.FileMode) (*os.File, error) {
 	}
 }
 
-// Update writes a file at once, as Replace does. A new file gets the mode without what the umask forbids. An existing file keeps its
-// own permissions, except those that the mode lacks. If the name is a symbolic link, Update writes the file that it leads to. If it is not a
+// Update writes a file at once, as Replace does. A new file gets the mode without what the umask forbids. An existing file keeps its own
+// permissions, except those that the mode lacks. If the name is a symbolic link, Update writes the file that it leads to. If it is not a
 // regular file, such as a pipe, or if it is an open file of the process, such as /dev/fd/3, Update adds to it directly.
 func Update(name string, content []byte, mode fs.FileMode) error {
 	info, err := os.Stat(name)
@@ -252,8 +252,8 @@ func Update(name string, content []byte, mode fs.FileMode) error {
 	return replace(name, content, mode, func(*os.File) error { return nil })
 }
 
-// isOpenFile reports whether a name stands for a file that the process has open. The folder of such a name cannot be written, or it is /dev,
-// where a link such as /dev/stdout must stay for all other programs.
+// isOpenFile reports whether a name stands for a file that the process has open. The folder of such a name cannot be written, or it is
+// /dev, where a link such as /dev/stdout must stay for all other programs.
 func isOpenFile(name string) bool {
 	at, err := filepath.Abs(filepath.Dir(name))
 	if err != nil {

@@ -201,7 +201,7 @@ func (s situation) changedTarget() string {
 // foreign says why the last record is not the one that helm-controller made, although it has the same number, or returns "". Somebody who
 // uninstalls a release and installs it again makes such a record. Helm-controller has a digest of the whole record, but not for records of
 // its older versions (fluxcd/helm-controller v1.6.0 internal/action/verify.go VerifyReleaseObject). Here, the chart, the values, and the
-// labels that only helm-controller gives all objects tell. The digest of values that a snapshot masks says nothing.
+// labels that only helm-controller gives all objects show it. The digest of values that a snapshot masks says nothing.
 func foreign(last *api.Revision, record *release.Record) string {
 	const current = "v2" // api/v2 CurrentSnapshotAPIVersion
 	if last == nil || last.APIVersion != current || record == nil || record.Revision != last.Version || record.Values == nil {

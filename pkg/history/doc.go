@@ -18,9 +18,9 @@
 // # What a report says
 //
 // Not seen is not absent. A report without a release says nothing about it. If the release or the object has an error, the report says
-// nothing about the findings that it does not list. It says nothing about findings that a flag such as --only or --since leaves out, and the
-// fields of an object that is missing were not compared. Previews of an upgrade or a rollback are left out: if the chart changes a field to
-// live's value, the preview has no finding for it, although the field drifted.
+// nothing about the findings that it does not list. It says nothing about findings that a flag such as --only or --since leaves out, and
+// the fields of an object that is missing were not compared. Previews of an upgrade or a rollback are left out: if the chart changes a
+// field to live's value, the preview has no finding for it, although the field drifted.
 //
 // # Memory
 //

@@ -53,8 +53,9 @@ func New(version string, now time.Time, releases []Release) *Report {
 	return r
 }
 
-// NewScan returns the report of a selection of releases. It sorts them in place by cluster, namespace and name. Errors are about what
-// could not be searched, and scan says what the selection covers. Overlaps of the same object become one. The other arguments are the same as for [New].
+// NewScan returns the report of a selection of releases. It sorts them in place by cluster, namespace and name. Errors are about what could
+// not be searched, and scan says what the selection covers. Overlaps of the same object become one. The other arguments are the same as for
+// [New].
 func NewScan(version string, now time.Time, releases []Release, errors []ScanError, scan Scan) *Report {
 	order.Sort(releases, func(a, b Release) int {
 		return cmp.Or(cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.StorageNamespace, b.StorageNamespace), cmp.Compare(a.Name, b.Name))

@@ -57,8 +57,8 @@ func (o Object) hasChanged() bool {
 		slices.ContainsFunc(o.Fields, func(f Finding) bool { return !f.Silenced() })
 }
 
-// Disputed reports whether the API server was asked, and contradicts a prediction that is certain. If a finding is uncertain, the answer of the
-// server shows what the report has left open.
+// Disputed reports whether the API server was asked, and contradicts a prediction that is certain. If a finding is uncertain, the answer of
+// the server shows what the report has left open.
 func (o Object) Disputed() bool {
 	return o.DryRun != nil && o.DryRun.Result == DryRunDisagrees && !slices.ContainsFunc(o.Fields, func(f Finding) bool { return !f.Certain })
 }

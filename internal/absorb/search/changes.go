@@ -31,8 +31,8 @@ func (c *changes) byID(r Rendering) map[identity]object.Object {
 	return byIdentity(all, func(o object.Object) identity { return c.identityOf(o) })
 }
 
-// forms returns the normal forms of two texts of an object. It returns nil if they are equal, or if the name is random: each rendering makes
-// a new object then, and only its appearance counts.
+// forms returns the normal forms of two texts of an object. It returns nil if they are equal, or if the name is random: each rendering
+// makes a new object then, and only its appearance counts.
 func (c *changes) forms(a, b object.Object) (before, after map[string]any) {
 	if a.Key != b.Key || object.Equal(a.Content, b.Content) {
 		return nil, nil

@@ -12,7 +12,7 @@ import (
 
 // This file matches the objects and the hooks of two renderings, also if each rendering makes another name.
 
-// naming tells random names from those that each rendering has.
+// naming distinguishes random names from those that each rendering has.
 type naming struct {
 	// random has the origins of objects whose names differ with each rendering, and fixed has the keys that each rendering has.
 	random map[origin]bool

@@ -134,8 +134,8 @@ func entriesOf(r *report.Report) []entry {
 	return append(out, claimEntries(r.Scan)...)
 }
 
-// number tells errors apart that have the same subject and code, such as two lists of a namespace that were refused. GitLab drops one of two
-// issues with the same fingerprint. The message of an error is no part of its fingerprint: it may have a port or a time.
+// number distinguishes errors that have the same subject and code, such as two lists of a namespace that were refused. GitLab drops one of
+// two issues with the same fingerprint. The message of an error is no part of its fingerprint: it may have a port or a time.
 func number(all []entry) {
 	seen := map[string]int{}
 	for i := range all {

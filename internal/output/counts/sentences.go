@@ -140,7 +140,8 @@ func Subject(releases []report.Release) string {
 	return op
 }
 
-// Server says what the API server answered, if it was asked. A disagreement about what is certain is a bug of this program, and comes first.
+// Server says what the API server answered, if it was asked. A disagreement about what is certain is a bug of this program, and comes
+// first.
 func (c *Counts) Server() layout.Clauses {
 	var said layout.Clauses
 	uncertain := c.DryRuns[report.DryRunDisagrees] - c.Disputed
