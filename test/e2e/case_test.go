@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -26,6 +27,9 @@ type Case struct {
 	// env is added to the environment of the binary; HELM_DRIVER also applies to the library.
 	env   map[string]string
 	proxy *proxy
+
+	// opened is when the story began.
+	opened time.Time
 
 	// call is the last deployment of a chart, which proves repeats.
 	call helmCall
@@ -57,7 +61,7 @@ func newCase(t testing.TB, on *cluster) *Case {
 
 // openCase creates the namespace of a story. The server completes its name.
 func openCase(on *cluster, dir, name string) (*Case, error) {
-	c := &Case{cluster: on, release: "r", dir: dir, env: map[string]string{}}
+	c := &Case{cluster: on, release: "r", dir: dir, env: map[string]string{}, opened: time.Now()}
 	namespace, err := c.newNamespace(name)
 	if err != nil {
 		return nil, err

@@ -209,13 +209,18 @@ func (r *rightsRun) takeAway() []string {
 	defer r.proxy.deny(nil)
 	var faults, resources []string
 	for _, request := range distinctRequests(r.full.traffic) {
-		faults = append(faults, r.without(request, request.matches, request.String())...)
+		alone, found := r.without(request, request.matches, request.String())
+		faults = append(faults, found...)
 		of := request.group + "/" + request.resource
 		if request.resource == "" || slices.Contains(resources, of) {
 			continue
 		}
 		resources = append(resources, of)
-		faults = append(faults, r.without(request, request.isOfResource, "all of "+of)...)
+		if !alone.asksOthersOf(request) {
+			continue // Without the whole resource, each request would get the same answer again.
+		}
+		_, found = r.without(request, request.isOfResource, "all of "+of)
+		faults = append(faults, found...)
 	}
 	r.sum.mutex.Lock()
 	defer r.sum.mutex.Unlock()
@@ -223,29 +228,37 @@ func (r *rightsRun) takeAway() []string {
 	return faults
 }
 
-// without repeats a diff without one right. Controllers may have changed something since the full diff, which is then made again.
-func (r *rightsRun) without(request apiRequest, denied func(*http.Request) bool, what string) []string {
+// asksOthersOf reports whether the run sent another request for the resource of this request.
+func (b binaryRun) asksOthersOf(request apiRequest) bool {
+	return slices.ContainsFunc(distinctRequests(b.traffic), func(other apiRequest) bool {
+		return other != request && other.group == request.group && other.resource == request.resource
+	})
+}
+
+// without repeats a diff without one right, and returns that run and its faults. Controllers may have changed something since the full
+// diff, which is then made again.
+func (r *rightsRun) without(request apiRequest, denied func(*http.Request) bool, what string) (binaryRun, []string) {
+	var out binaryRun
 	var faults []string
 	for try := range 3 {
 		var err error
 		if try > 0 {
 			r.proxy.deny(nil)
 			if r.full, err = r.diff(); err != nil {
-				return []string{what + ": " + err.Error()}
+				return out, []string{what + ": " + err.Error()}
 			}
 		}
 		r.proxy.deny(denied)
-		out, err := r.diff()
-		if err != nil {
-			return []string{what + ": " + err.Error()}
+		if out, err = r.diff(); err != nil {
+			return out, []string{what + ": " + err.Error()}
 		}
 		judge := rightsJudge{full: r.full, without: out, request: request, readsAhead: r.readsAhead}
 		if faults = judge.faults(); len(faults) == 0 {
 			r.sum.add(judge)
-			return nil
+			return out, nil
 		}
 	}
-	return []string{"without " + what + ":\n  " + strings.Join(faults, "\n  ")}
+	return out, []string{"without " + what + ":\n  " + strings.Join(faults, "\n  ")}
 }
 
 func (s *rightsTally) add(j rightsJudge) {

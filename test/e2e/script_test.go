@@ -7,9 +7,12 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"helm.sh/helm/v3/pkg/release"
@@ -294,7 +297,30 @@ func scriptBinary(c *Case, args []string) (string, error) {
 	if err == nil && c.rights != nil && diffLine.MatchString("helmdrift "+strings.Join(args, " ")) {
 		err = c.rights.check(c, args, true, func() (binaryRun, error) { return c.asJSON(args) })
 	}
-	return out.stdout + out.stderr + fmt.Sprintf("exit %d\n", out.exit), err
+	return ofStory(out.stdout, time.Since(c.opened)) + out.stderr + fmt.Sprintf("exit %d\n", out.exit), err
+}
+
+// minutesAgo matches an age in minutes.
+var minutesAgo = regexp.MustCompile(`\b(\d+) min ago`)
+
+// ofStory returns the text with "just now" in place of every age of at most the story's own. On a busy machine, the edits of a story are
+// minutes old when the story looks.
+func ofStory(text string, age time.Duration) string {
+	return minutesAgo.ReplaceAllStringFunc(text, func(ago string) string {
+		minutes, err := strconv.Atoi(minutesAgo.FindStringSubmatch(ago)[1])
+		if err != nil || time.Duration(minutes)*time.Minute > age {
+			return ago
+		}
+		return "just now"
+	})
+}
+
+func TestOfStory(t *testing.T) {
+	t.Parallel()
+	const text = "kubectl-edit, 2 min ago; newest edit 12 min ago"
+	if got := ofStory(text, 2*time.Minute); got != "kubectl-edit, just now; newest edit 12 min ago" {
+		t.Error(got)
+	}
 }
 
 // asJSON runs the binary with JSON as its format. It prints also if the arguments say that it should not.
