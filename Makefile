@@ -38,7 +38,7 @@ MAX_SIZE   := 60000000
 HELP       := build demo check fix test unit e2e cluster bench help-all
 
 .PHONY: build help help-all demo cluster cluster-down bench bench-charts bench-chart-files snapshots docs fix clean
-.PHONY: check test fmt-check vet vet-systems lint unit e2e modules guests apidiff vulncheck docs-check pre-push
+.PHONY: check test fmt-check vet vet-systems lint unit e2e stories modules guests apidiff vulncheck docs-check pre-push
 .PHONY: postgresql chromium npm dpkg shellcheck ruby pre-commit
 .PHONY: oracle rights hiding writes growth secrets forecast soak conformance flux argocd helmfile terraform planes defaults peers peer-charts
 .PHONY: plugin release-files snapshot-release signing changelog release-notes
@@ -193,6 +193,9 @@ e2e: planes postgresql ## runs the end-to-end tests
 	@for tool in bash jq patch script; do command -v $$tool > /dev/null || \
 		echo "the test of the commands in docs is SKIPPED: there is no $$tool (Debian: apt-get install bash jq patch bsdutils)"; done
 	cd test/e2e && $(GOTEST) -count=1 -timeout 90m ./...
+
+stories: planes ## runs the stories, and makes each diff of them from a snapshot with masked secrets and from one that keeps them
+	cd test/e2e && $(GOTEST) -count=1 -timeout 2h -run 'TestStories$$' -snapshots=both .
 
 postgresql: # go test hides why it skips a test
 	@ls /usr/lib/postgresql/*/bin/postgres > /dev/null 2>&1 || \

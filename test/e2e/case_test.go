@@ -35,6 +35,8 @@ type Case struct {
 	call helmCall
 	last binaryRun
 
+	// fromSnapshots counts the diffs that were made from a snapshot, too.
+	fromSnapshots int
 	// rights is what TestRights does with the diffs of the story; nil in every other test.
 	rights *rightsPlan
 }
