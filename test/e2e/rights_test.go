@@ -76,8 +76,8 @@ var sourceFlags = regexp.MustCompile(`--(from|next|helmfile|plan)( [^-]|$)`)
 // the same. TestFleet takes rights from such scans.
 var allNamespaces = regexp.MustCompile(` -A( |$)`)
 
-// chooseDiffs chooses n diffs of all stories and returns their numbers by story. Those of a HelmRelease and of an Application are chosen
-// besides, because they are few and read other things. Those of all namespaces are left out, at most mostOfAll of them.
+// chooseDiffs chooses n diffs of all stories and returns their numbers by story. Up to half of them are of a HelmRelease or an Application,
+// because those are few and read other things. Those of all namespaces are left out, at most mostOfAll of them.
 func chooseDiffs(t *testing.T, n int, seed uint64) map[string][]int {
 	t.Helper()
 	type diff struct {
@@ -85,7 +85,7 @@ func chooseDiffs(t *testing.T, n int, seed uint64) map[string][]int {
 		number int
 	}
 	const mostOfAll = 3
-	var all, always []diff
+	var all, few []diff
 	leftOut := 0
 	files, err := filepath.Glob(filepath.Join(*storyDir, "*.txtar"))
 	must(t, err)
@@ -101,7 +101,7 @@ func chooseDiffs(t *testing.T, n int, seed uint64) map[string][]int {
 				case allNamespaces.MatchString(line):
 					leftOut++
 				case isFew.MatchString(line):
-					always = append(always, found)
+					few = append(few, found)
 				default:
 					all = append(all, found)
 				}
@@ -113,9 +113,12 @@ func chooseDiffs(t *testing.T, n int, seed uint64) map[string][]int {
 		t.Errorf("%d diffs of all namespaces are left out", leftOut)
 	}
 	r := rand.New(rand.NewPCG(seed, 3))
-	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	for _, some := range [][]diff{all, few} {
+		r.Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
+	}
+	few = few[:min(n/2, len(few))]
 	out := map[string][]int{}
-	for _, d := range append(always, all[:min(n, len(all))]...) {
+	for _, d := range append(few, all[:min(n-len(few), len(all))]...) {
 		out[d.story] = append(out[d.story], d.number)
 	}
 	return out
