@@ -127,12 +127,13 @@ func Idle(reports []Named) (only, skip []string) {
 	return only, skip
 }
 
-// Times returns a function that returns the time of the report that has a release. Merged reports may be of different times.
+// Times returns a function that returns when a release was compared. Reports may be of different times, and so may the clusters of one that
+// was merged before.
 func Times(reports []Named) func(report.Release) time.Time {
 	times := map[[3]string]time.Time{}
 	for _, r := range reports {
 		for _, rel := range r.Report.Releases {
-			times[keyOf(rel)] = r.Report.Time
+			times[keyOf(rel)] = r.Report.TimeOf(rel.Cluster)
 		}
 	}
 	return func(rel report.Release) time.Time { return times[keyOf(rel)] }

@@ -94,6 +94,26 @@ func TestMergeTimes(t *testing.T) {
 	}
 }
 
+// TestTimes checks that a release has the time at which its cluster was compared, also in a report that was merged before.
+func TestTimes(t *testing.T) {
+	at := func(seconds int64, cluster, name string) *report.Report {
+		releases := []report.Release{{Cluster: cluster, StorageNamespace: "a", Name: name}}
+		return report.NewScan("v1", time.Unix(seconds, 0), releases, nil, report.Scan{Clusters: []string{cluster}})
+	}
+	merged, err := Merge("v", []Named{{"a", at(1000, "dev", "web")}, {"b", at(3000, "stage", "web")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	times := Times([]Named{{"merged", merged}, {"c", at(2000, "dev", "api")}})
+	for cluster, want := range map[string]map[string]int64{"dev": {"web": 1000, "api": 2000}, "stage": {"web": 3000}} {
+		for name, seconds := range want {
+			if got := times(report.Release{Cluster: cluster, StorageNamespace: "a", Name: name}); got.Unix() != seconds {
+				t.Errorf("%s of %s was compared at %d, want %d", name, cluster, got.Unix(), seconds)
+			}
+		}
+	}
+}
+
 // TestMergeIdle checks that a value of --only that matches nothing in a part is an error only if no part has a match, and then once.
 func TestMergeIdle(t *testing.T) {
 	idle := func(r *report.Report, values ...string) *report.Report {
