@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -228,19 +229,30 @@ func (o *PrintOptions) writeFiles(s cli.Streams, r *report.Report, look output.O
 	return errors.Join(errs...)
 }
 
-// writeFile writes a file of --report. A name of stdout or stderr stands for that stream: to open such a name again could begin anew in the
-// file that the shell has opened, and the report on stdout would overwrite it.
+// writeFile writes a file of --report. A name of stdout or stderr, or one that leads to the same file, stands for that stream: to open it
+// again could begin anew in the file that the shell has opened, and the report on stdout would overwrite it.
 func writeFile(s cli.Streams, name string, text []byte, mode fs.FileMode) error {
 	var err error
-	switch name {
-	case "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1":
+	switch {
+	case slices.Contains([]string{"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}, name) || isFile(s.Out, name):
 		_, err = s.Out.Write(text)
-	case "/dev/stderr", "/dev/fd/2", "/proc/self/fd/2":
+	case slices.Contains([]string{"/dev/stderr", "/dev/fd/2", "/proc/self/fd/2"}, name) || isFile(s.Err, name):
 		_, err = s.Err.Write(text)
 	default:
 		err = files.Update(name, text, mode)
 	}
 	return err
+}
+
+// isFile reports whether a stream writes to the file of a name.
+func isFile(stream io.Writer, name string) bool {
+	file, ok := stream.(*os.File)
+	if !ok {
+		return false
+	}
+	open, err := file.Stat()
+	named, failed := os.Stat(name)
+	return err == nil && failed == nil && os.SameFile(open, named)
 }
 
 // mostPlanned is how many fields may have drifted for a plan. Planning more takes longer than comparing, and nobody reads such a list.

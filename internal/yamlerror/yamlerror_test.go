@@ -16,10 +16,13 @@ func TestWithoutValues(t *testing.T) {
 		Many int      `json:"many"`
 	}
 	for text, want := range map[string]string{
-		"text: *canary": "error converting YAML to JSON: yaml: unknown anchor",
-		"many: 4711.5":  "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal number into Go struct field .many of type int",
-		"list: canary":  "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal string into Go struct field .list of type []string",
-		"text: [canary": "error converting YAML to JSON: yaml: line 1: did not find expected ',' or ']'",
+		"text: *canary":                        "error converting YAML to JSON: yaml: unknown anchor",
+		"many: 4711.5":                         "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal number into Go struct field .many of type int",
+		"list: canary":                         "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal string into Go struct field .list of type []string",
+		"many: !!int canary":                   "error converting YAML to JSON: yaml: cannot decode !!str as a !!int",
+		"~: canary":                            "error converting YAML to JSON: unsupported map key",
+		"text: {18446744073709551615: canary}": "error converting YAML to JSON: unsupported map key",
+		"text: [canary":                        "error converting YAML to JSON: yaml: line 1: did not find expected ',' or ']'",
 	} {
 		err := WithoutValues(yaml.Unmarshal([]byte(text), &into))
 		if err == nil || err.Error() != want {

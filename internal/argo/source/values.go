@@ -249,7 +249,7 @@ func (f *Folder) Override(app string) error {
 			own, err = jsonpatch.MergePatch(own, text)
 		}
 		if err == nil {
-			err = json.Unmarshal(own, &changed)
+			err = yamlerror.WithoutValues(json.Unmarshal(own, &changed))
 		}
 		if err != nil {
 			return fmt.Errorf("the file %s: %w", name, err)

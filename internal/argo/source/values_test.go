@@ -131,6 +131,10 @@ func TestOverride(t *testing.T) {
 	if h == nil || h.ReleaseName != "shop" || len(h.Parameters) != 1 || f.Source.RepoURL != "https://git.example.com/shop" || f.Source.Path != "charts/web" {
 		t.Errorf("%+v, %+v", f.Source, h)
 	}
+	writeFile(t, filepath.Join(dir, ".argocd-source-pin.yaml"), "helm: {parameters: [{name: pin, value: 8675309}]}\n")
+	if err := f.Override("pin"); err == nil || strings.Contains(err.Error(), "8675309") {
+		t.Errorf("a number for a text: %v", err)
+	}
 	if err := os.Symlink("/etc/passwd", filepath.Join(dir, ".argocd-source-api.yaml")); err != nil {
 		t.Fatal(err)
 	}

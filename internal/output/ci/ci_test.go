@@ -247,6 +247,24 @@ func TestDisputeIsInFiles(t *testing.T) {
 	}
 }
 
+// TestUncertainDisputeIsNoFailure checks that drift is what a failure of JUnit says, if the API server contradicts an uncertain prediction
+// about the same object.
+func TestUncertainDisputeIsNoFailure(t *testing.T) {
+	o := report.Object{
+		ID: "w", Kind: "Deployment", Name: "w", Action: report.ActionUpdate, Drifted: true,
+		DryRun: &report.DryRun{Result: report.DryRunDisagrees, Message: "the server's answer differs at spec"},
+		Fields: []report.Finding{
+			{ID: "f", Path: "spec.a", Verdict: report.Overwrite, Cause: report.CauseDrift, Managed: true, Certain: true},
+			{ID: "g", Path: "spec.b", Verdict: report.Overwrite, Cause: report.CauseChange, Managed: true},
+		},
+	}
+	r := &report.Report{Releases: []report.Release{{Name: "web", Operation: report.OperationUpgrade, Drifted: true, Objects: []report.Object{o}}}}
+	text, err := JUnit(r, Options{Fails: func(*report.Release, *report.Object) bool { return true }})
+	if err != nil || o.Disputed() || !strings.Contains(string(text), `type="overwrite"`) || strings.Contains(string(text), `type="disputed"`) {
+		t.Errorf("%v\n%s", err, text)
+	}
+}
+
 // written returns the report of all severities in a format.
 func written(t *testing.T, format func(*report.Report, Options) ([]byte, error)) []byte {
 	t.Helper()

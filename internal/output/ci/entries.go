@@ -212,16 +212,17 @@ func objectEntries(r *report.Release, o *report.Object) []entry {
 	if e, ok := wholeEntry(r, o); ok {
 		out = append(out, e)
 	}
-	if d := o.DryRun; d != nil && d.Result == report.DryRunDisagrees {
-		e := entry{rule: "disputed", level: levelNote, release: r, object: o, subject: objectName(o),
-			says: "the API server contradicts an uncertain prediction: " + line(d.Message), id: o.ID}
-		if o.Disputed() {
-			e.level, e.says = levelError, "the API server contradicts the prediction: "+line(d.Message)
-		}
-		out = append(out, e)
+	disputed := entry{rule: "disputed", level: levelError, release: r, object: o, subject: objectName(o), id: o.ID}
+	if o.Disputed() {
+		disputed.says = "the API server contradicts the prediction: " + line(o.DryRun.Message)
+		out = append(out, disputed)
 	}
 	for i := range o.Fields {
 		out = append(out, fieldEntry(r, o, &o.Fields[i]))
+	}
+	if d := o.DryRun; d != nil && d.Result == report.DryRunDisagrees && !o.Disputed() { // a note, which sets no exit code and heads no list
+		disputed.level, disputed.says = levelNote, "the API server contradicts an uncertain prediction: "+line(d.Message)
+		out = append(out, disputed)
 	}
 	return out
 }
