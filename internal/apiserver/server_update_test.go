@@ -75,6 +75,8 @@ func TestNumbers(t *testing.T) {
 			"map[30001:spec.ports[1].nodePort fd00::1:spec.clusterIPs]"},
 		{"type: LoadBalancer\nclusterIPs: [10.0.0.1, fd00::1]\nports: [{port: 1, nodePort: 30002}]",
 			"map[10.0.0.1:spec.clusterIPs 30002:spec.ports[0].nodePort fd00::1:spec.clusterIPs]"},
+		{"type: LoadBalancer\nexternalTrafficPolicy: Local\nhealthCheckNodePort: 32100", "map[32100:spec.healthCheckNodePort]"},
+		{"type: LoadBalancer\nexternalTrafficPolicy: Cluster\nhealthCheckNodePort: 32100", "map[]"},
 		{"type: ClusterIP\nclusterIP: None\nclusterIPs: [None]\nports: [{port: 1, nodePort: 30001}]", "map[]"},
 		{"clusterIP: [1]\nclusterIPs: 2\nports: [{nodePort: {}}]\ntype: NodePort", "map[]"},
 	} {

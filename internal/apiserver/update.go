@@ -271,8 +271,8 @@ func (s service) nodePorts() []any {
 	return out
 }
 
-// Numbers returns the addresses and node ports in the normal form of a Service, each with its field. No other Service of the cluster can
-// have them (kubernetes v1.36.3 pkg/registry/core/service/storage/alloc.go allocateCreate).
+// Numbers returns the addresses and node ports in the normal form of a Service, each with its field. The port of the health check is a node
+// port, too. No other Service of the cluster can have them (kubernetes v1.36.3 pkg/registry/core/service/storage/alloc.go allocateCreate).
 func Numbers(obj map[string]any) map[string]string {
 	s, out := ServiceOf(obj), map[string]string{}
 	list, _ := s["clusterIPs"].([]any)
@@ -285,6 +285,9 @@ func Numbers(obj map[string]any) map[string]string {
 		if number := integer(port["nodePort"]); number != 0 && s.hasNodePorts() {
 			out[fmt.Sprint(number)] = fmt.Sprintf("spec.ports[%d].nodePort", i)
 		}
+	}
+	if number := integer(s["healthCheckNodePort"]); number != 0 && s.hasHealthCheck() {
+		out[fmt.Sprint(number)] = "spec.healthCheckNodePort"
 	}
 	return out
 }

@@ -200,6 +200,8 @@ func (c *Comparison) settle(settled map[object.Key]settlement) {
 	c.warnOfDuplicates()
 	c.warnOfDeployer()
 	c.warnOfPending()
+	c.warnOfNamespace()
+	c.failOnRecord()
 	c.failOnUnseenAutoscalers()
 	c.failOnUnseenDefinitions()
 	c.noteGroupChanges()

@@ -24,11 +24,31 @@ type holdings map[string][]holding
 // taken returns why the API server cannot give a Service a number that it wants and does not have: another Service of the release has it.
 // It is empty if the numbers are free. Had and wanted are normal forms, and had is nil for a new Service.
 func (c *comparer) taken(p pair, had, wanted map[string]any) string {
-	fresh := freshNumbers(had, wanted)
-	if p.key.GroupKind().String() != "Service" || len(fresh) == 0 || c.in.By.Syncs() { // Argo CD deletes first
-		return ""
+	if fresh := c.freshNumbers(p, had, wanted); len(fresh) > 0 {
+		return c.holdings().taken(p, fresh)
 	}
-	return c.holdings().taken(p, fresh)
+	return ""
+}
+
+// freed returns which Service gives a number up before Helm comes to the one that wants it. It is empty if none does.
+func (c *comparer) freed(p pair, had, wanted map[string]any) string {
+	fresh := c.freshNumbers(p, had, wanted)
+	for _, number := range object.SortedKeys(fresh) {
+		for _, other := range c.holdings()[number] {
+			if other.service != p.key && other.upTo < p.index {
+				return fmt.Sprintf("%s gives up %s first, which a dry run does not do", other.service, number)
+			}
+		}
+	}
+	return ""
+}
+
+// freshNumbers returns the numbers that a Service of a release wants and does not have, with their fields.
+func (c *comparer) freshNumbers(p pair, had, wanted map[string]any) map[string]string {
+	if p.key.GroupKind().String() != "Service" || c.in.By.Syncs() { // Argo CD deletes first
+		return nil
+	}
+	return freshNumbers(had, wanted)
 }
 
 // freshNumbers returns the numbers that a Service wants and does not have, with their fields.
@@ -53,14 +73,15 @@ func (h holdings) taken(p pair, fresh map[string]string) string {
 }
 
 // findHoldings returns the numbers of the live Services of the release. Helm deletes last, so a Service that the manifest drops has its
-// numbers until then, unless it becomes a hook. A Service that the manifest changes exchanges its numbers when Helm comes to it, unless the
-// API server refuses the change, be it because of a number.
+// numbers until then, unless it becomes a hook that runs first. A Service that the manifest changes exchanges its numbers when Helm comes to
+// it, unless the API server refuses the change, be it because of a number.
 func (c *comparer) findHoldings() holdings {
 	out, forms := holdings{}, map[object.Key]*kinds.Normalizer{}
 	var services []pair
 	for _, p := range c.pairs {
 		ref, live := p.subject().Ref, c.in.Live[p.subject().Ref].Object
-		if hook, _ := c.hookOf(p.subject()); p.key.GroupKind().String() != "Service" || live == nil || hook != nil {
+		hook, _ := c.hookOf(p.subject())
+		if p.key.GroupKind().String() != "Service" || live == nil || hook != nil && hook.First && hook.DeletedBefore {
 			continue
 		}
 		services, forms[p.key] = append(services, p), kinds.NewNormalizer(ref.Key, c.writer.ShapeOf(ref), live)

@@ -108,6 +108,8 @@ type write struct {
 	original map[string]any
 	// waitsFor names an object of the release that Helm creates first and that this one needs; empty for most.
 	waitsFor string
+	// freed says which Service of the release gives a number up before Helm comes to this one, which wants it; empty for most.
+	freed string
 }
 
 // outcome is what becomes of an object.

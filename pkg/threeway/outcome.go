@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -168,17 +169,56 @@ func (c *Comparison) recordFailure() failure {
 }
 
 // namespaceConflict returns why a server-side installation cannot apply the namespace of the release for --create-namespace, or "" if it
-// can. Helm applies it also if it exists, and never with force (helm v4.3.1 pkg/action/install.go RunWithContext).
+// can.
 func (c *Comparison) namespaceConflict() string {
-	ref, writer := object.NamespaceRef(c.Input.StorageNamespace), c.job.writer
-	live := c.Input.Live[ref].Object
-	if live == nil || !c.Input.CreateNamespace || !c.Input.NeedsNamespace() {
-		return ""
-	}
-	writer.ForceConflicts = false
-	metadata := map[string]any{"name": ref.Name, "labels": map[string]any{"name": ref.Name}}
-	done, _ := writer.Apply(ref, map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}, live)
+	_, done := c.appliedNamespace()
 	return done.Refusal
+}
+
+// appliedNamespace returns the live namespace of the release and what becomes of it with --create-namespace. Server-side, Helm applies it
+// also if it exists: with one label, never with force, and without turning its earlier writes into an apply (helm v4.3.1
+// pkg/action/install.go RunWithContext, pkg/kube/client.go makeCreateApplyFunc). Live is nil if Helm writes no namespace that exists.
+func (c *Comparison) appliedNamespace() (live map[string]any, done engine.Written) {
+	ref, writer := object.NamespaceRef(c.Input.StorageNamespace), c.job.writer
+	live = c.Input.Live[ref].Object
+	if live == nil || !c.Input.CreateNamespace || !c.Input.NeedsNamespace() {
+		return nil, done
+	}
+	writer.ForceConflicts, writer.Migrates = false, false
+	metadata := map[string]any{"name": ref.Name, "labels": map[string]any{"name": ref.Name}}
+	done, _ = writer.Apply(ref, map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}, live)
+	return live, done
+}
+
+// warnOfNamespace warns of labels and annotations that the namespace of the release loses by --create-namespace. An apply takes away what
+// the same manager applied before and no longer names, such as what another release has set.
+func (c *Comparison) warnOfNamespace() {
+	live, done := c.appliedNamespace()
+	if live == nil || done.Refusal != "" || done.Result == nil {
+		return
+	}
+	var lost []string
+	for _, field := range []string{"labels", "annotations"} {
+		was, is := object.Child(object.Child(live, "metadata"), field), object.Child(object.Child(done.Result, "metadata"), field)
+		for _, name := range object.SortedKeys(was) {
+			if _, kept := is[name]; !kept {
+				lost = append(lost, object.Path{}.Field("metadata").Field(field).Field(name).String())
+			}
+		}
+	}
+	if len(lost) > 0 {
+		c.warn(report.Message{Code: "namespace-loses", Object: object.NamespaceRef(c.Input.StorageNamespace).Key.String(),
+			Message: "--create-namespace applies the namespace with its label \"name\" alone, so it loses what Helm applied to it before: " +
+				strings.Join(lost, ", ")})
+	}
+}
+
+// failOnRecord adds an error if the operation fails because of its record, and no object shows that: the chart has none, or only hooks.
+func (c *Comparison) failOnRecord() {
+	fails := func(o ObjectComparison) bool { return o.Action == report.ActionFail }
+	if record := c.recordFailure(); record.reason != "" && !slices.ContainsFunc(c.Objects, fails) {
+		c.Errors = append(c.Errors, report.Message{Code: "record", Message: "the " + string(c.Input.Operation) + " fails: " + record.reason})
+	}
 }
 
 // nextRevision returns the revision that the operation makes.
@@ -200,9 +240,11 @@ func (c *Comparison) warnOfPending() {
 		}
 	}
 	if fails && c.Input.Operation == report.OperationRollback && slices.Contains([]scope{scopeNothing, scopeManifest, scopeAll}, furthest) {
-		c.warn(report.Message{Code: "left-pending", Message: fmt.Sprintf("the rollback leaves revision %d as pending-rollback, because Helm "+
-			"stores it first; until another rollback succeeds, an upgrade ends with \"another operation (install/upgrade/rollback) "+
-			"is in progress\"", c.Input.nextRevision())})
+		text := fmt.Sprintf("the rollback leaves revision %d as pending-rollback, because Helm stores it first", c.Input.nextRevision())
+		if c.Input.By == nil { // helm-controller marks such a record as failed, and goes on
+			text += "; until another rollback succeeds, an upgrade ends with \"another operation (install/upgrade/rollback) is in progress\""
+		}
+		c.warn(report.Message{Code: "left-pending", Message: text})
 	}
 }
 

@@ -42,6 +42,7 @@ func (c *comparer) refuse(d *decision, p pair) {
 			reason = apiserver.Join(refused, reason) // the server checks nothing after that
 		} else {
 			reason = apiserver.Join(reason, cmp.Or(c.taken(p, nil, stored), creation.Invalid())) // the server allocates before it validates
+			d.freed = c.freed(p, nil, stored)
 		}
 		if reason != "" {
 			d.Uncreatable = reason
@@ -61,6 +62,7 @@ func (c *comparer) refuse(d *decision, p pair) {
 			}
 			reason, immutable = update.Refused(d.Engine != report.EngineStrategic)
 			reason = cmp.Or(reason, c.taken(p, d.Live, d.Result))
+			d.freed = c.freed(p, d.Live, d.Result)
 		}
 		if reason = cmp.Or(reason, d.lostLabels); reason != "" {
 			d.failures = append(d.failures, failure{scope: scopeDeletions, reason: reason, immutable: immutable})

@@ -1,0 +1,59 @@
+package threeway
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/helmdrift/helmdrift/pkg/cluster"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// TestNumbersOfHooks checks when a Service that becomes a hook gives its node port up: before the manifest if it is a hook that runs first
+// and that Helm deletes before, and at the end of the upgrade otherwise.
+func TestNumbersOfHooks(t *testing.T) {
+	old := objectsOf(t, "{apiVersion: v1, kind: Service, metadata: {name: shop}, spec: {type: NodePort, ports: [{port: 80, nodePort: 30080}]}}")
+	desired := objectsOf(t, "{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {type: NodePort, ports: [{port: 80, nodePort: 30080}]}}")
+	for _, tc := range []struct{ first, deleted, fails bool }{{true, true, false}, {false, true, true}, {true, false, true}} {
+		hook := Hook{Kind: "Service", Name: "shop", Key: old[0].Key, Event: "post-upgrade", First: tc.first, DeletedBefore: tc.deleted}
+		c := Compare(Input{
+			Name: "r", Namespace: "d", StorageNamespace: "d", Operation: report.OperationUpgrade, ApplyMethod: report.ApplyServerSide,
+			Desired: &report.Desired{Helm: "4"}, OldObjects: old, DesiredObjects: desired, Hooks: []Hook{hook},
+			Live: map[object.Ref]cluster.Live{old[0].Ref: {Object: old[0].Content}, desired[0].Ref: {Absence: cluster.AbsentObject}},
+		})
+		for _, o := range c.Objects {
+			if fails := strings.Contains(o.Reason, "30080 is already allocated to Service d/shop"); o.Name == "web" && fails != tc.fails {
+				t.Errorf("%+v: %s %s", tc, o.Action, o.Reason)
+			}
+		}
+	}
+}
+
+// TestFreedNumbers checks that a dry run is not asked about a number that an earlier Service of the release gives up: the dry run of that one
+// frees nothing.
+func TestFreedNumbers(t *testing.T) {
+	service := func(name, port string) string {
+		return "{apiVersion: v1, kind: Service, metadata: {name: " + name + "}, spec: {type: NodePort, ports: [{port: 80, nodePort: " + port + "}]}}"
+	}
+	old := objectsOf(t, service("gives", "30005")+"\n---\n"+service("takes", "30007"))
+	desired := objectsOf(t, service("gives", "30006")+"\n---\n"+service("takes", "30005")+"\n---\n"+service("new", "30008"))
+	c := Compare(Input{
+		Name: "r", Namespace: "d", StorageNamespace: "d", Operation: report.OperationUpgrade, ApplyMethod: report.ApplyServerSide,
+		ForceConflicts: true, Desired: &report.Desired{Helm: "4"}, OldObjects: old, DesiredObjects: desired,
+		Live: map[object.Ref]cluster.Live{
+			old[0].Ref: {Object: old[0].Content}, old[1].Ref: {Object: old[1].Content}, desired[2].Ref: {Absence: cluster.AbsentObject},
+		},
+	})
+	var asked []string
+	for _, r := range c.Requests() {
+		asked = append(asked, r.Ref.Name)
+	}
+	slices.Sort(asked)
+	if want := []string{"gives", "new"}; !slices.Equal(asked, want) {
+		t.Errorf("asked about %q, want %q", asked, want)
+	}
+	if said := c.notAskedReason(&c.Objects[2]); said != "Service d/gives gives up 30005 first, which a dry run does not do" {
+		t.Errorf("%s: %q", c.Objects[2].Name, said)
+	}
+}
