@@ -106,9 +106,14 @@ func IsScalar(v any) bool {
 }
 
 // EndsDeletion reports whether a write removes an object that is being deleted, because it takes away all finalizers (apiserver v0.37.1
-// pkg/registry/generic/registry/store.go ShouldDeleteDuringUpdate). Result is nil if there is no write.
+// pkg/registry/generic/registry/store.go ShouldDeleteDuringUpdate). A Namespace also has finalizers in its spec, which its controller takes
+// away last (kubernetes v1.36.3 pkg/registry/core/namespace/storage/storage.go ShouldDeleteNamespaceDuringUpdate). Result is nil if there is
+// no write.
 func EndsDeletion(live, result map[string]any) bool {
 	was, is := Child(live, "metadata"), Child(result, "metadata")
+	if live["kind"] == "Namespace" && live["apiVersion"] == "v1" && !IsZero(Child(live, "spec")["finalizers"]) {
+		return false
+	}
 	return was["deletionTimestamp"] != nil && IsZero(was["deletionGracePeriodSeconds"]) &&
 		result != nil && !IsZero(was["finalizers"]) && IsZero(is["finalizers"])
 }

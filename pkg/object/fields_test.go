@@ -32,4 +32,15 @@ func TestEndsDeletion(t *testing.T) {
 			t.Errorf("%s, then %s: %v", tc.live, tc.result, got)
 		}
 	}
+	namespace := map[string]any{
+		"apiVersion": "v1", "kind": "Namespace",
+		"metadata": map[string]any{"deletionTimestamp": "2026-11-20T10:00:00Z", "finalizers": []any{"ex.com/hold"}},
+		"spec":     map[string]any{"finalizers": []any{"kubernetes"}},
+	}
+	result := map[string]any{"metadata": map[string]any{}}
+	whileHeld := object.EndsDeletion(namespace, result)
+	namespace["spec"] = map[string]any{}
+	if whileHeld || !object.EndsDeletion(namespace, result) {
+		t.Error("a Namespace goes while its spec has finalizers, or stays without")
+	}
 }
