@@ -169,7 +169,7 @@ func run(ctx context.Context, from drift.Connection, t drift.Target, o Options) 
 	}
 	defer server.close()
 	chart := &variantChart{
-		server: server, scope: from.Cluster.Scope, namespace: result.Comparison.Input.Namespace, strict: !t.Chart.SkipSchemaValidation,
+		server: server, scope: result.Scope, namespace: result.Comparison.Input.Namespace, strict: !t.Chart.SkipSchemaValidation,
 	}
 	p := search.Problem{Render: chart.render, MaxSideEffects: o.MaxSideEffects, YAML: yamlText}
 	if err := errors.Join(json.Unmarshal(server.first.Edited, &p.Edited), json.Unmarshal(server.first.Values, &p.Values)); err != nil {

@@ -98,6 +98,9 @@ func (c *testCluster) Load(ctx context.Context, name string, _ int, _ release.Op
 func (c *testCluster) Resource() string { return "secrets" }
 
 func (c *testCluster) Scope(kind schema.GroupVersionKind) (namespaced, known bool) {
+	if slices.Contains(c.unserved, kind.Kind) {
+		return false, false
+	}
 	switch kind.Kind {
 	case "ClusterRole", "ClusterRoleBinding", "Namespace", "PriorityClass", "CustomResourceDefinition", "StorageClass",
 		"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "APIService", "IngressClass", "PersistentVolume":

@@ -40,7 +40,8 @@ metadata: {name: d}
 		"values.yaml":        []byte("c: true\n"),
 		"templates/all.yaml": []byte(chart),
 		"crds/shops.yaml": []byte("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n" +
-			"metadata: {name: shops.example.com}\n"),
+			"metadata: {name: shops.example.com}\nspec:\n  group: example.com\n  scope: Cluster\n  names: {plural: shops, kind: Shop}\n" +
+			"  versions: [{name: v1, served: true, storage: true}]\n"),
 	})
 	file := []byte("c: true\n")
 	for name, test := range map[string]struct {

@@ -62,7 +62,7 @@ func (f *fetchedChart) close() {
 
 // withChartOrError returns the input with the chart as the desired state. If that fails, it returns the input as it was and adds the error
 // to it, so that the drift is reported together with the error. It returns an error only if the context ends.
-func (r run) withChartOrError(ctx context.Context, loaded *release.Loaded, f *fetchedChart, in threeway.Input) (threeway.Input, error) {
+func (r *run) withChartOrError(ctx context.Context, loaded *release.Loaded, f *fetchedChart, in threeway.Input) (threeway.Input, error) {
 	in.Known = r.options.Learned.known().With(nil)
 	desired, err := r.withChart(ctx, loaded, f, in)
 	if ctx.Err() != nil {
@@ -75,8 +75,8 @@ func (r run) withChartOrError(ctx context.Context, loaded *release.Loaded, f *fe
 	return desired, nil
 }
 
-// withChart returns the input with the objects of the rendered chart as the desired state.
-func (r run) withChart(ctx context.Context, loaded *release.Loaded, f *fetchedChart, in threeway.Input) (threeway.Input, error) {
+// withChart returns the input with the objects of the rendered chart as the desired state. It sets which kinds the operation defines.
+func (r *run) withChart(ctx context.Context, loaded *release.Loaded, f *fetchedChart, in threeway.Input) (threeway.Input, error) {
 	r.options.Doing("fetching the chart")
 	<-f.ready
 	if f.err != nil {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/ignore"
@@ -180,6 +182,12 @@ func (r *Result) CheckUnchanged(ctx context.Context) error {
 // ChartRequest returns the request that rendered the chart of the target, or nil if there was no chart, or if it was not rendered. The
 // files of the chart exist until somebody calls the function that Chart.Fetch has returned.
 func (r *Result) ChartRequest() *ChartRequest { return r.request }
+
+// Scope reports whether objects of a kind live in namespaces, as the comparison takes it: if the cluster does not serve the kind, the
+// definitions count that the operation writes before the manifest.
+func (r *Result) Scope(kind schema.GroupVersionKind) (namespaced, known bool) {
+	return r.run.scope(kind)
+}
 
 // WithDesired compares the release again, with other objects as the desired state. It reads the live objects that the comparison lacks. The
 // result is in clear; the Result does not change.
