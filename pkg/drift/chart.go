@@ -98,6 +98,8 @@ func (r *run) withChart(ctx context.Context, loaded *release.Loaded, f *fetchedC
 	if request.Capabilities, err = render.OverrideCapabilities(request.Capabilities, "", rendered.NewVersions); err != nil {
 		return in, err
 	}
+	isLost := func(version string) bool { return slices.Contains(rendered.LostVersions, version) }
+	request.Capabilities.APIVersions = slices.DeleteFunc(slices.Clone(request.Capabilities.APIVersions), isLost)
 	if in.Operation == report.OperationDrift {
 		in.Operation = report.OperationUpgrade
 	}

@@ -9,6 +9,7 @@ import (
 
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
@@ -95,6 +96,7 @@ func (o ChartOptions) withDefinitions(defined []Definition) ChartOptions {
 		if !o.ReplacesCRDs && o.serves(d.GroupKind) {
 			continue
 		}
+		capabilities.APIVersions = d.withoutUnserved(capabilities.APIVersions)
 		for _, name := range d.Served {
 			version := d.Group + "/" + name
 			add(version)
@@ -103,6 +105,39 @@ func (o ChartOptions) withDefinitions(defined []Definition) ChartOptions {
 	}
 	o.Capabilities, o.WritesCRDs = &capabilities, false
 	return o
+}
+
+// withoutUnserved returns API versions without those of the kind that the definition does not serve. A group keeps a version that another
+// kind has.
+func (d Definition) withoutUnserved(versions chartutil.VersionSet) chartutil.VersionSet {
+	var lost []string
+	out := slices.DeleteFunc(slices.Clone(versions), func(version string) bool {
+		name, isOfGroup := strings.CutPrefix(version, d.Group+"/")
+		name, isOfKind := strings.CutSuffix(name, "/"+d.Kind)
+		gone := isOfGroup && isOfKind && !slices.Contains(d.Served, name)
+		if gone {
+			lost = append(lost, d.Group+"/"+name)
+		}
+		return gone
+	})
+	for _, version := range lost {
+		isOfVersion := func(other string) bool { return strings.HasPrefix(other, version+"/") }
+		if !slices.ContainsFunc(out, isOfVersion) {
+			out = slices.DeleteFunc(out, func(other string) bool { return other == version })
+		}
+	}
+	return out
+}
+
+// missingFrom returns the API versions that another set lacks.
+func missingFrom(other, versions chartutil.VersionSet) (out []string) {
+	known := sets.New(other...)
+	for _, version := range versions {
+		if !known.Has(version) {
+			out = append(out, version)
+		}
+	}
+	return out
 }
 
 // serves reports whether the cluster serves any version of a kind.

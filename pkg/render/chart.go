@@ -85,8 +85,9 @@ type Rendered struct {
 	// installation. Brings are the custom kinds that they define.
 	Definitions []Document
 	Brings      []schema.GroupKind
-	// NewVersions are the API versions that the templates saw besides those of ChartOptions.Capabilities, because of WritesCRDs.
-	NewVersions []string
+	// NewVersions are the API versions that the templates saw besides those of ChartOptions.Capabilities, because of WritesCRDs. LostVersions
+	// are those of Capabilities that they did not see, because a definition that the operation replaces no longer serves them.
+	NewVersions, LostVersions []string
 	// Undiscovered are the groups of ChartOptions.Undiscovered that a template may have asked about. The answer was
 	// that they are not served.
 	Undiscovered []string
@@ -166,7 +167,7 @@ func (r renderer) run(ctx context.Context) (*Rendered, error) {
 	if err != nil {
 		return nil, err
 	}
-	definitions, known := p.definitions, len(r.Capabilities.APIVersions)
+	definitions, before := p.definitions, r.Capabilities.APIVersions
 	if !r.WritesCRDs {
 		definitions = p.chart.definitions()
 	}
@@ -183,7 +184,8 @@ func (r renderer) run(ctx context.Context) (*Rendered, error) {
 	return &Rendered{
 		Manifest: manifest, Again: again, AtOnce: atOnce, Hooks: hooks,
 		Definitions: definitions, Brings: DefinedKinds(Objects(definitions, ParseOptions{}).Objects),
-		NewVersions:  r.Capabilities.APIVersions[known:],
+		NewVersions:  missingFrom(before, r.Capabilities.APIVersions),
+		LostVersions: missingFrom(r.Capabilities.APIVersions, before),
 		Undiscovered: p.usedGroups(r.ChartOptions.Undiscovered),
 		ChartName:    info.name, ChartVersion: info.version, AppVersion: info.appVersion,
 		Warnings: append(warnings, r.warnings(info)...),

@@ -292,20 +292,28 @@ apiVersion: v1
 kind: ConfigMap
 metadata: {name: c}
 data:
-  served: "{{ range list "ex.com/v1" "ex.com/v1/Dial" "ex.com/v2/Dial" "ex.com/v3/Dial" }}{{ if $.Capabilities.APIVersions.Has . }} {{ . }}{{ end }}{{ end }}"
+  served: "{{ range list "ex.com/v1" "ex.com/v1/Dial" "ex.com/v2" "ex.com/v2/Dial" "ex.com/v3/Dial" }}{{ if $.Capabilities.APIVersions.Has . }} {{ . }}{{ end }}{{ end }}"
 `)
 	for name, tc := range map[string]struct {
 		served           []string
 		writes, replaces bool
 		want             string
-		more             []string
+		more, less       []string
 	}{
-		"not written":         {nil, false, false, "", nil},
-		"new":                 {nil, true, false, " ex.com/v1 ex.com/v1/Dial ex.com/v3/Dial", []string{"ex.com/v1", "ex.com/v1/Dial", "ex.com/v3", "ex.com/v3/Dial"}},
-		"the group is served": {[]string{"ex.com/v1"}, true, false, " ex.com/v1 ex.com/v1/Dial ex.com/v3/Dial", []string{"ex.com/v1/Dial", "ex.com/v3", "ex.com/v3/Dial"}},
-		"left alone":          {[]string{"ex.com/v3", "ex.com/v3/Dial"}, true, false, " ex.com/v3/Dial", nil},
+		"not written":         {nil, false, false, "", nil, nil},
+		"new":                 {nil, true, false, " ex.com/v1 ex.com/v1/Dial ex.com/v3/Dial", []string{"ex.com/v1", "ex.com/v1/Dial", "ex.com/v3", "ex.com/v3/Dial"}, nil},
+		"the group is served": {[]string{"ex.com/v1"}, true, false, " ex.com/v1 ex.com/v1/Dial ex.com/v3/Dial", []string{"ex.com/v1/Dial", "ex.com/v3", "ex.com/v3/Dial"}, nil},
+		"left alone":          {[]string{"ex.com/v2", "ex.com/v2/Dial"}, true, false, " ex.com/v2 ex.com/v2/Dial", nil, nil},
 		"replaced": {[]string{"ex.com/v3", "ex.com/v3/Dial"}, true, true, " ex.com/v1 ex.com/v1/Dial ex.com/v3/Dial",
-			[]string{"ex.com/v1", "ex.com/v1/Dial"}},
+			[]string{"ex.com/v1", "ex.com/v1/Dial"}, nil},
+		"replaced by one that serves less": {
+			[]string{"ex.com/v1", "ex.com/v1/Dial", "ex.com/v2", "ex.com/v2/Dial", "ex.com/v3", "ex.com/v3/Dial", "b.ex.com/v2/Dial"},
+			true, true, " ex.com/v1 ex.com/v1/Dial ex.com/v3/Dial", nil, []string{"ex.com/v2", "ex.com/v2/Dial"},
+		},
+		"replaced by one that serves less than another kind": {
+			[]string{"ex.com/v1", "ex.com/v1/Dial", "ex.com/v2", "ex.com/v2/Dial", "ex.com/v2/Other", "ex.com/v3", "ex.com/v3/Dial"},
+			true, true, " ex.com/v1 ex.com/v1/Dial ex.com/v2 ex.com/v3/Dial", nil, []string{"ex.com/v2/Dial"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bothHelms(t, func(t *testing.T, four bool) {
@@ -319,8 +327,8 @@ data:
 				if !strings.Contains(got.Manifest, `served: "`+tc.want+`"`) {
 					t.Errorf("templates do not see %q:\n%s", tc.want, got.Manifest)
 				}
-				if !slices.Equal(got.NewVersions, tc.more) {
-					t.Errorf("new versions %q, want %q", got.NewVersions, tc.more)
+				if !slices.Equal(got.NewVersions, tc.more) || !slices.Equal(got.LostVersions, tc.less) {
+					t.Errorf("new versions %q, lost %q, want %q and %q", got.NewVersions, got.LostVersions, tc.more, tc.less)
 				}
 			})
 		})

@@ -89,14 +89,46 @@ func definedKind(o object.Object) (kind schema.GroupKind, defines bool) {
 // brings reports whether the operation makes the API server serve the version of an object. Of the definitions of the crds folder, only
 // those count that the install writes.
 func (c *comparer) brings(ref object.Ref) bool {
-	for _, o := range c.in.Definitions {
-		if kind, _ := definedKind(o); kind == ref.GroupKind() {
-			isServed := func(v map[string]any) bool { return v["name"] == ref.Version && v["served"] == true }
-			return (c.in.Live[o.Ref].Object == nil || c.in.ServerSide()) &&
-				slices.ContainsFunc(object.Items(object.Child(o.Content, "spec"), "versions"), isServed)
-		}
+	if o := c.definitionOf(ref.GroupKind()); o != nil {
+		return (c.in.Live[o.Ref].Object == nil || c.in.ServerSide()) && serves(o, ref.Version)
 	}
 	return slices.Contains(c.in.Brings, ref.GroupKind())
+}
+
+// definitionOf returns the definition of a kind in the crds folder, or nil.
+func (c *comparer) definitionOf(kind schema.GroupKind) *object.Object {
+	i := slices.IndexFunc(c.in.Definitions, func(o object.Object) bool {
+		defined, _ := definedKind(o)
+		return defined == kind
+	})
+	if i < 0 {
+		return nil
+	}
+	return &c.in.Definitions[i]
+}
+
+// serves reports whether the API server serves a version of the kind that a definition defines.
+func serves(definition *object.Object, version string) bool {
+	return slices.ContainsFunc(object.Items(object.Child(definition.Content, "spec"), "versions"), func(v map[string]any) bool {
+		return v["name"] == version && v["served"] == true
+	})
+}
+
+// afterDefinitions returns the live states of an object once the install has written the crds folder: a definition that it changes may no
+// longer serve a version.
+func (c *comparer) afterDefinitions(p pair, f found) found {
+	kind := p.subject().GroupKind()
+	if !c.redefined[kind] {
+		return f
+	}
+	definition := c.definitionOf(kind)
+	if !serves(definition, p.subject().Version) {
+		f.live.Absence = cluster.AbsentKind
+	}
+	if p.old != nil && !serves(definition, p.old.Version) {
+		f.was.Absence = cluster.AbsentKind
+	}
+	return f
 }
 
 // mostPathsNamed is how many paths a note or a message names at most.

@@ -205,6 +205,7 @@ func (c *comparer) decide(p pair, f found, rules ignore.ObjectRules, unseen *rep
 
 // decideNamed decides about an object that has a name, and so a known live state.
 func (c *comparer) decideNamed(p pair, f found, rules ignore.ObjectRules) decision {
+	f = c.afterDefinitions(p, f)
 	switch ref := p.subject().Ref; {
 	case p.isDefinition():
 		return c.decideDefinition(p, f, rules)
