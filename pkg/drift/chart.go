@@ -108,6 +108,7 @@ func (r *run) withChart(ctx context.Context, loaded *release.Loaded, f *fetchedC
 	if r.writesCRDs(loaded) {
 		in.Brings, in.Definitions = rendered.Brings, r.objectsOf(rendered.Definitions, in.Namespace, &in)
 		r.defined = render.DefinitionsAmong(in.Definitions)
+		in.OldObjects, in.LastObjects = r.withScopes(in.OldObjects), r.withScopes(in.LastObjects)
 	}
 	for _, h := range rendered.Hooks {
 		r.addHook(&in, h)

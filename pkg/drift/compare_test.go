@@ -3,9 +3,15 @@ package drift_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"helm.sh/helm/v3/pkg/chartutil"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
@@ -142,5 +148,69 @@ func TestTargetsRefused(t *testing.T) {
 	c := drift.New(drift.Connection{}, drift.Options{})
 	if _, err := c.Compare(t.Context(), drift.Target{Release: "web", RollbackTo: 1, Chart: &drift.Chart{}}); err == nil {
 		t.Error("a chart and a rollback at once are compared")
+	}
+}
+
+// withoutKinds is a cluster that serves no kind but definitions, and has no object.
+type withoutKinds struct{ inMemory }
+
+func (withoutKinds) Scope(kind schema.GroupVersionKind) (namespaced, known bool) {
+	return false, kind.Kind == "CustomResourceDefinition"
+}
+
+func (w withoutKinds) Read(_ context.Context, wanted []object.Ref) map[object.Ref]cluster.Live {
+	out := map[object.Ref]cluster.Live{}
+	for _, ref := range wanted {
+		if out[ref] = (cluster.Live{Absence: cluster.AbsentKind}); ref.IsDefinition() {
+			out[ref] = cluster.Live{Absence: cluster.AbsentObject}
+		}
+	}
+	return out
+}
+
+func (withoutKinds) Capabilities(context.Context) (*chartutil.Capabilities, error) {
+	return chartutil.DefaultCapabilities.Copy(), nil
+}
+
+func (withoutKinds) Undiscovered() []string { return nil }
+
+func (withoutKinds) Incomplete([]string) []report.Message { return nil }
+
+func (withoutKinds) CRDs(context.Context, []schema.GroupKind) (map[schema.GroupKind]map[string]any, []report.Message) {
+	return nil, nil
+}
+
+func (withoutKinds) OpenAPI(context.Context, []schema.GroupVersion) (map[schema.GroupVersion][]byte, []report.Message) {
+	return nil, nil
+}
+
+// TestDefinitionDeleted checks that an upgrade that writes the folder crds/ creates a deleted definition and an object of its kind again,
+// and that the object is one although only the definition says that it has no namespace.
+func TestDefinitionDeleted(t *testing.T) {
+	const dial = "{apiVersion: ex.com/v1, kind: Dial, metadata: {name: d}}"
+	const definition = "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: dials.ex.com}, spec: {group: ex.com, " +
+		"scope: Cluster, names: {plural: dials, kind: Dial}, versions: [{name: v1, served: true, storage: true}]}}"
+	w := withoutKinds{inMemory{record: release.Record{Name: "web", Namespace: "prod", Revision: 1, Manifest: dial}}}
+	target := web
+	target.Chart = &drift.Chart{UpgradeCRDs: true}
+	rendered := func(context.Context, drift.ChartRequest) (*drift.RenderedChart, error) {
+		return &drift.RenderedChart{
+			Rendered: render.Rendered{
+				Definitions: render.ReadDocuments(definition), Brings: []schema.GroupKind{{Group: "ex.com", Kind: "Dial"}},
+			},
+			Manifest: render.ReadDocuments(dial),
+		}, nil
+	}
+	result, err := drift.New(on(w, w), drift.Options{Render: rendered}).Compare(t.Context(), target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, o := range result.Comparison.Objects {
+		got = append(got, fmt.Sprintf("%s %s %v", o.Key, o.Action, o.Missing))
+	}
+	want := []string{"CustomResourceDefinition.apiextensions.k8s.io dials.ex.com create false", "Dial.ex.com d create true"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -132,6 +132,20 @@ func (r run) objectsOf(documents []render.Document, namespace string, in *threew
 	return m.Objects
 }
 
+// withScopes returns the objects of a record without the namespaces of those that live in none. It matters for a kind that the cluster does
+// not serve, and that only the chart shows to be cluster-scoped.
+func (r run) withScopes(objects []object.Object) []object.Object {
+	objects = slices.Clone(objects)
+	for i := range objects {
+		o := &objects[i]
+		if namespaced, known := r.scope(o.GVK()); known && !namespaced && o.Namespace != "" {
+			o.Namespace = ""
+			o.Content, _ = object.Without(o.Content, object.Path{{Name: "metadata"}, {Name: "namespace"}}).(map[string]any)
+		}
+	}
+	return objects
+}
+
 // scope reports whether objects of a kind live in namespaces. The chart says it of a kind that the cluster does not serve yet.
 func (r run) scope(kind schema.GroupVersionKind) (namespaced, known bool) {
 	if namespaced, known = r.connection.Cluster.Scope(kind); known {

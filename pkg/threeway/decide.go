@@ -48,7 +48,7 @@ func (c *comparer) decideMissing(p pair, why cluster.Absence) decision {
 // object, but its namespace was read.
 func (c *comparer) decideBrought(p pair) decision {
 	why := cluster.AbsentObject
-	if c.in.Live[object.NamespaceRef(p.desired.Namespace)].Absence == cluster.AbsentObject {
+	if c.in.Live[object.NamespaceRef(p.subject().Namespace)].Absence == cluster.AbsentObject {
 		why = cluster.AbsentNamespace
 	}
 	d := c.decideMissing(p, why)

@@ -95,6 +95,15 @@ func (c *comparer) brings(ref object.Ref) bool {
 	return slices.Contains(c.in.Brings, ref.GroupKind())
 }
 
+// isBrought reports whether the API server serves no version of an object before the operation, and all that old and desired name once the
+// operation has written the crds folder.
+func (c *comparer) isBrought(p pair, f found) bool {
+	if f.live.Absence != cluster.AbsentKind || !c.brings(p.subject().Ref) {
+		return false
+	}
+	return p.old == nil || f.object() == nil && f.was.Absence == cluster.AbsentKind && c.brings(p.old.Ref)
+}
+
 // definitionOf returns the definition of a kind in the crds folder, or nil.
 func (c *comparer) definitionOf(kind schema.GroupKind) *object.Object {
 	i := slices.IndexFunc(c.in.Definitions, func(o object.Object) bool {

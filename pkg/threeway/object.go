@@ -206,10 +206,10 @@ func (c *comparer) decide(p pair, f found, rules ignore.ObjectRules, unseen *rep
 // decideNamed decides about an object that has a name, and so a known live state.
 func (c *comparer) decideNamed(p pair, f found, rules ignore.ObjectRules) decision {
 	f = c.afterDefinitions(p, f)
-	switch ref := p.subject().Ref; {
+	switch {
 	case p.isDefinition():
 		return c.decideDefinition(p, f, rules)
-	case p.old == nil && f.live.Absence == cluster.AbsentKind && c.brings(ref):
+	case c.isBrought(p, f):
 		return c.decideBrought(p)
 	case f.was.Absence == cluster.AbsentKind || f.live.Absence == cluster.AbsentKind:
 		return c.decideUnserved(p, f, rules)
