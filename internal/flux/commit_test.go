@@ -12,6 +12,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/flux/fluxtest"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -118,5 +119,60 @@ func TestMovesBucket(t *testing.T) {
 		if o, err := offerOf(t.Context(), h, laid.Over, Question{Tree: laid}); err != nil || o.moves != want || o.unread == "" {
 			t.Errorf("%s: it moves: %t, %v", now, o.moves, err)
 		}
+	}
+}
+
+// TestChartInTree asks where the chart in a GitRepository with the address of the tree comes from: the tree, unless the GitRepository is
+// suspended after the merge.
+func TestChartInTree(t *testing.T) {
+	const format = "{apiVersion: source.toolkit.fluxcd.io/v1, kind: GitRepository, metadata: {name: git, namespace: shop, generation: 4, " +
+		"managedFields: [{manager: %s, operation: Apply, apiVersion: source.toolkit.fluxcd.io/v1, fieldsType: FieldsV1, " +
+		"fieldsV1: {'f:spec': {'f:suspend': {}}}}]}, spec: {interval: 1m, url: 'https://192.0.2.1/shop/web', ref: {branch: main}%s}, " +
+		"status: {observedGeneration: 4, artifact: {revision: 'main@sha1:0123456789abcdef0123456789abcdef01234567'}}}"
+	const had = "commit 0123456789abcdef0123456789abcdef01234567"
+	const suspended = ", suspend: true"
+	for name, tt := range map[string]struct {
+		manager, live, now string
+		isLocal            bool
+		want               string
+	}{
+		"as it is":                             {want: "the tree"},
+		"suspended by the tree":                {now: suspended, want: had},
+		"suspended in the cluster":             {manager: "flux", live: suspended, want: had},
+		"suspended, and by the tree":           {manager: "flux", live: suspended, now: suspended, want: had},
+		"the tree ends it":                     {manager: "flux", live: suspended, now: ", suspend: false", want: "the tree"},
+		"kustomize-controller removes it":      {live: suspended, want: "the tree"},
+		"suspended, and the user has a folder": {now: suspended, isLocal: true, want: "the user's folder"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			from := fluxtest.Served{Versions: []string{"helm.toolkit.fluxcd.io/v2", "source.toolkit.fluxcd.io/v1"},
+				Objects: map[object.Ref]map[string]any{}}
+			ref, live := fluxtest.Decoded(t, format, cmp.Or(tt.manager, "kustomize-controller"), tt.live)
+			from.Objects[ref] = live
+			_, now := fluxtest.Decoded(t, format, "", tt.now)
+			now["metadata"], now["status"] = map[string]any{"name": "git", "namespace": "shop"}, nil
+			text, err := json.Marshal(now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			order := tree.Order{Root: "the tree", Remotes: []string{"https://192.0.2.1/shop/web.git"}}
+			if tt.isLocal {
+				order.Sources = []tree.LocalSource{{Kind: "GitRepository", Namespace: "shop", Name: "git", Dir: "the user's folder"}}
+			}
+			laid := laidFor(t, order, from, tree.Problem{}, string(text))
+			got := ""
+			q := Question{Tree: laid, Chart: &drift.Chart{}, Commit: func(_ context.Context, o CommitOrder) (string, func(), error) {
+				got = "commit " + o.Ref
+				return "", nil, errors.New("the server does not answer")
+			}, Prepare: func(_ context.Context, o ChartOrder) (ChartAnswer, error) {
+				got = o.Artifact.Dir
+				return ChartAnswer{}, errors.New("that is all")
+			}}
+			h := helmRelease(t, "  chart: {spec: {chart: web, sourceRef: {kind: GitRepository, name: git}}}")
+			p := &Plan{reading: laid.Over, tree: laid, release: h}
+			if _, err := p.findChart(t.Context(), q); got != tt.want {
+				t.Errorf("the chart comes from %q, want %q; %v", got, tt.want, err)
+			}
+		})
 	}
 }

@@ -165,9 +165,18 @@ func fromTemplate(ctx context.Context, h *api.HelmRelease, from deployer.Reader,
 	return fromSpec(ctx, from, wanted, namespace, made, q)
 }
 
-// folder returns the folder of a tree with the content of the source, or "". The tree need not be there.
+// folder returns the folder of a tree with the content of the source, or "". The tree need not be there. What is merged is not in a source
+// that is suspended, so only a folder that the user gives has its content.
 func (s *source) folder(t *applied.Tree) string {
+	if s.Spec.Suspend {
+		return s.local(t)
+	}
 	return t.Folder(s.kind, s.Metadata.Namespace, s.Metadata.Name, s.Spec.URL, s.Spec.Ref.GitRef)
+}
+
+// local returns the folder that the user gives for the source, or "". No remote of a tree has an empty address.
+func (s *source) local(t *applied.Tree) string {
+	return t.Folder(s.kind, s.Metadata.Namespace, s.Metadata.Name, "", s.Spec.Ref.GitRef)
 }
 
 // isIn reports whether a tree has the content of the source.
@@ -362,8 +371,8 @@ func (s *source) choice() []any {
 	return []any{s.Spec.URL, s.Spec.Ref, s.Spec.Ignore, s.Spec.Include, s.Spec.Submodules, s.Spec.Sparse, s.Spec.Provider, s.Spec.bucketSpec}
 }
 
-// moves reports whether a tree changes which files a source has. If it has the files itself, it knows them, and a source that is suspended
-// keeps those that it has.
+// moves reports whether a tree changes which files a source has. A tree that has the files itself knows them, and a source that is suspended
+// keeps those of the last commit that source-controller fetched.
 func (s *source) moves(q Question) bool {
 	return s.inTree && !s.Spec.Suspend && !s.isIn(q.Tree) && !s.isObserved() && !s.choosesAsBefore(q)
 }

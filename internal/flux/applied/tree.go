@@ -75,7 +75,8 @@ func (o LookupOrder) ref() object.Ref {
 // lookup returns the JSON of an object of the cluster. It is null if there is none.
 func (t *Tree) lookup(ctx context.Context, o LookupOrder) ([]byte, error) {
 	ref := o.ref()
-	found := t.Over.Cluster.Read(ctx, []object.Ref{ref})[ref]
+	t.see(ctx, []object.Ref{ref})
+	found := t.live[ref]
 	if found.Err != nil {
 		return nil, errors.New(found.Err.Message)
 	}

@@ -88,7 +88,46 @@ type gitRepository struct {
 		Ref     GitRef `json:"ref"`
 		Ignore  string `json:"ignore"`
 		Include []any  `json:"include"`
+		Suspend *bool  `json:"suspend"`
 	} `json:"spec"`
+}
+
+// isSuspended reports whether source-controller makes no artifact of a GitRepository once Flux has applied the tree (fluxcd/source-controller
+// v1.9.3 internal/controller/gitrepository_controller.go Reconcile). If the tree does not say it, spec.suspend stays as it is in the cluster,
+// unless kustomize-controller alone has set it or takes it over: then it goes (fluxcd/kustomize-controller v1.9.4
+// internal/controller/kustomization_controller.go apply).
+func (b *builder) isSuspended(ref sourceRef, of gitRepository) bool {
+	if of.Spec.Suspend != nil {
+		return *of.Spec.Suspend
+	}
+	var live struct {
+		Metadata struct {
+			ManagedFields []struct {
+				Manager string `json:"manager"`
+				Fields  struct {
+					Spec map[string]any `json:"f:spec"`
+				} `json:"fieldsV1"`
+			} `json:"managedFields"`
+		} `json:"metadata"`
+		Spec struct {
+			Suspend bool `json:"suspend"`
+		} `json:"spec"`
+	}
+	value, err := b.fromCluster(ref.Kind, ref.Namespace, ref.Name)
+	if err != nil || value == nil || decode(value, &live) != nil || !live.Spec.Suspend {
+		return false
+	}
+	isFlux := false
+	for _, entry := range live.Metadata.ManagedFields {
+		if _, has := entry.Fields.Spec["f:suspend"]; !has {
+			continue
+		}
+		if entry.Manager != "kustomize-controller" && !strings.HasPrefix(entry.Manager, "kubectl") {
+			return true
+		}
+		isFlux = true
+	}
+	return !isFlux
 }
 
 // isLive reports whether the cluster has a GitRepository of the tree with the same files.
@@ -98,11 +137,13 @@ func (b *builder) isLive(ref sourceRef, of gitRepository) bool {
 	if err != nil || value == nil || decode(value, &live) != nil {
 		return false
 	}
+	of.Spec.Suspend, live.Spec.Suspend = nil, nil
 	of.Spec.URL, live.Spec.URL = worktree.Repository(of.Spec.URL), worktree.Repository(live.Spec.URL)
 	return reflect.DeepEqual(of, live)
 }
 
-// source returns the content of the source of a Kustomization, or says why it is not here. A problem with content is a note.
+// source returns the content of the source of a Kustomization, or says why it is not here. A problem with content is a note, or says that
+// Flux does not get this content, so nothing is built of it.
 func (b *builder) source(k *kustomization) (*Artifact, *Problem) {
 	ref := k.Spec.SourceRef
 	name := title(ref.Kind, ref.Namespace, ref.Name)
@@ -143,6 +184,12 @@ func (b *builder) source(k *kustomization) (*Artifact, *Problem) {
 			where = "a repository, and the tree has no remotes to compare"
 		}
 		return nil, &Problem{Skipped, k.title(), "its source " + name + " is " + where, advice}
+	case b.isSuspended(ref, repository):
+		a, problem := b.open(k, b.order.Root, repository.Spec.Ignore)
+		if problem == nil {
+			problem = &Problem{Skipped, k.title(), "its source " + name + " is suspended, so it does not get what is merged", advice}
+		}
+		return a, problem
 	case repository.Spec.Ref.pinned() != "":
 		return nil, b.aboutPinned(k, repository, advice)
 	case len(repository.Spec.Include) > 0:

@@ -310,7 +310,7 @@ func (b *builder) buildKustomization(k *kustomization) {
 	if problem != nil {
 		b.report(*problem)
 	}
-	if from == nil {
+	if from == nil || problem != nil && problem.Severity == Skipped {
 		return
 	}
 	objects, err := b.build(from, k.folder(), k, b.variablesOf(k))
