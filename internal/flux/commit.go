@@ -67,12 +67,9 @@ func (o *offer) hasCommit(q Question) bool {
 	return strings.HasPrefix(address, "https://") || strings.HasPrefix(address, "http://") && !o.repository.inTree
 }
 
-// fetchCommit fetches the commit and makes its files the artifact of the order.
-func (p *Plan) fetchCommit(ctx context.Context, q Question) (done func(), err error) {
-	o, s := p.offer, p.offer.repository
-	if err := o.reach(s); err != nil {
-		return nil, err
-	}
+// doubtFiles notes the fields of a GitRepository that change which files it has, and that are not used.
+func (o *offer) doubtFiles() {
+	s := o.repository
 	for _, field := range []struct {
 		name  string
 		isSet bool
@@ -83,6 +80,15 @@ func (p *Plan) fetchCommit(ctx context.Context, q Question) (done func(), err er
 			o.doubts = append(o.doubts, field.name+" of "+o.title+" is not used: the chart may have other files")
 		}
 	}
+}
+
+// fetchCommit fetches the commit and makes its files the artifact of the order.
+func (p *Plan) fetchCommit(ctx context.Context, q Question) (done func(), err error) {
+	o, s := p.offer, p.offer.repository
+	if err := o.reach(s); err != nil {
+		return nil, err
+	}
+	o.doubtFiles()
 	order := CommitOrder{URL: s.Spec.URL, Ref: o.gitRef(), InTree: s.inTree}
 	if u, err := url.Parse(s.Spec.URL); err == nil && s.inTree {
 		order.Addresses = address.Lookup(u.Hostname())

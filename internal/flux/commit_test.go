@@ -135,14 +135,20 @@ func TestChartInTree(t *testing.T) {
 		manager, live, now string
 		isLocal            bool
 		want               string
+		// notUsed is a field that changes which files the source has.
+		notUsed string
 	}{
-		"as it is":                             {want: "the tree"},
-		"suspended by the tree":                {now: suspended, want: had},
-		"suspended in the cluster":             {manager: "flux", live: suspended, want: had},
-		"suspended, and by the tree":           {manager: "flux", live: suspended, now: suspended, want: had},
-		"the tree ends it":                     {manager: "flux", live: suspended, now: ", suspend: false", want: "the tree"},
-		"kustomize-controller removes it":      {live: suspended, want: "the tree"},
-		"suspended, and the user has a folder": {now: suspended, isLocal: true, want: "the user's folder"},
+		"as it is":                                   {want: "the tree"},
+		"suspended by the tree":                      {now: suspended, want: had},
+		"suspended in the cluster":                   {manager: "flux", live: suspended, want: had},
+		"suspended, and by the tree":                 {manager: "flux", live: suspended, now: suspended, want: had},
+		"the tree ends it":                           {manager: "flux", live: suspended, now: ", suspend: false", want: "the tree"},
+		"kustomize-controller removes it":            {live: suspended, want: "the tree"},
+		"suspended, and the user has a folder":       {now: suspended, isLocal: true, want: "the user's folder"},
+		"with files of others":                       {now: ", include: [{repository: {name: x}}]", want: "the tree", notUsed: "spec.include"},
+		"with submodules":                            {now: ", recurseSubmodules: true", want: "the tree", notUsed: "spec.recurseSubmodules"},
+		"with some folders":                          {now: ", sparseCheckout: [web]", want: "the tree", notUsed: "spec.sparseCheckout"},
+		"with submodules, and the user has a folder": {now: ", recurseSubmodules: true", isLocal: true, want: "the user's folder"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			from := fluxtest.Served{Versions: []string{"helm.toolkit.fluxcd.io/v2", "source.toolkit.fluxcd.io/v1"},
@@ -172,6 +178,13 @@ func TestChartInTree(t *testing.T) {
 			p := &Plan{reading: laid.Over, tree: laid, release: h}
 			if _, err := p.findChart(t.Context(), q); got != tt.want {
 				t.Errorf("the chart comes from %q, want %q; %v", got, tt.want, err)
+			}
+			doubt := ""
+			if tt.notUsed != "" {
+				doubt = tt.notUsed + " of GitRepository shop/git is not used: the chart may have other files"
+			}
+			if got := strings.Join(p.offer.doubts, "; "); got != doubt {
+				t.Errorf("it doubts %q, want %q", got, doubt)
 			}
 		})
 	}

@@ -206,6 +206,9 @@ func (p *Plan) findChart(ctx context.Context, q Question) (path string, err erro
 	case o.repository != nil && o.repository.isIn(q.Tree):
 		o.order.Artifact = o.repository.artifact(q.Tree)
 		o.order.Artifact.Chart = o.chartPath
+		if o.repository.local(q.Tree) == "" { // the user's folder has what the source has
+			o.doubtFiles()
+		}
 	case o.ref == "" && !o.hasCommit(q) && !o.hasBucket(q):
 		return "", nil
 	default:
