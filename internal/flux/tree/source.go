@@ -84,11 +84,14 @@ func (r GitRef) pinned() string {
 // gitRepository is what matters of a source here.
 type gitRepository struct {
 	Spec struct {
-		URL     string `json:"url"`
-		Ref     GitRef `json:"ref"`
-		Ignore  string `json:"ignore"`
-		Include []any  `json:"include"`
-		Suspend *bool  `json:"suspend"`
+		URL        string   `json:"url"`
+		Ref        GitRef   `json:"ref"`
+		Ignore     string   `json:"ignore"`
+		Include    []any    `json:"include"`
+		Submodules bool     `json:"recurseSubmodules"`
+		Sparse     []string `json:"sparseCheckout"`
+		Provider   string   `json:"provider"`
+		Suspend    *bool    `json:"suspend"`
 	} `json:"spec"`
 }
 
