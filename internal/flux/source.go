@@ -371,8 +371,8 @@ func (s *source) choice() []any {
 	return []any{s.Spec.URL, s.Spec.Ref, s.Spec.Ignore, s.Spec.Include, s.Spec.Submodules, s.Spec.Sparse, s.Spec.Provider, s.Spec.bucketSpec}
 }
 
-// moves reports whether a tree changes which files a source has. A tree that has the files itself knows them, and a source that is suspended
-// keeps those of the last commit that source-controller fetched.
+// moves reports whether a tree changes which files a source has. A tree that has the files itself knows them, and a source that is
+// suspended keeps those of the last commit that source-controller fetched.
 func (s *source) moves(q Question) bool {
 	return s.inTree && !s.Spec.Suspend && !s.isIn(q.Tree) && !s.isObserved() && !s.choosesAsBefore(q)
 }

@@ -73,8 +73,8 @@ func (h holdings) taken(p pair, fresh map[string]string) string {
 }
 
 // findHoldings returns the numbers of the live Services of the release. Helm deletes last, so a Service that the manifest drops has its
-// numbers until then, unless it becomes a hook that runs first. A Service that the manifest changes exchanges its numbers when Helm comes to
-// it, unless the API server refuses the change, be it because of a number.
+// numbers until then, unless it becomes a hook that runs first. A Service that the manifest changes exchanges its numbers when Helm comes
+// to it, unless the API server refuses the change, be it because of a number.
 func (c *comparer) findHoldings() holdings {
 	out, forms := holdings{}, map[object.Key]*kinds.Normalizer{}
 	var services []pair

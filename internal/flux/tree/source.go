@@ -95,10 +95,10 @@ type gitRepository struct {
 	} `json:"spec"`
 }
 
-// isSuspended reports whether source-controller makes no artifact of a GitRepository once Flux has applied the tree (fluxcd/source-controller
-// v1.9.3 internal/controller/gitrepository_controller.go Reconcile). If the tree does not say it, spec.suspend stays as it is in the cluster,
-// unless kustomize-controller alone has set it or takes it over: then it goes (fluxcd/kustomize-controller v1.9.4
-// internal/controller/kustomization_controller.go apply).
+// isSuspended reports whether source-controller makes no artifact of a GitRepository once Flux has applied the tree
+// (fluxcd/source-controller v1.9.3 internal/controller/gitrepository_controller.go Reconcile). If the tree does not say it, spec.suspend
+// stays as it is in the cluster, unless kustomize-controller alone has set it or takes it over: then it goes (fluxcd/kustomize-controller
+// v1.9.4 internal/controller/kustomization_controller.go apply).
 func (b *builder) isSuspended(ref sourceRef, of gitRepository) bool {
 	if of.Spec.Suspend != nil {
 		return *of.Spec.Suspend
