@@ -15,27 +15,23 @@ func TestOwnershipChangesMeanwhile(t *testing.T) {
 	taken := map[string]any{object.ReleaseNameAnnotation: "s", object.ReleaseNamespaceAnnotation: "d"}
 	for name, c := range map[string]struct {
 		namespace string
-		at        string // the owner at the plan: the release if it is empty, "nobody", or "half" without the name
+		unowned   bool // at the plan
 		now       map[string]any
 		want      string
 	}{
-		"taken over":          {own, "", taken, lost},
-		"without owner":       {own, "", nil, ""},
-		"unowned, taken over": {own, "nobody", taken, lost},
-		"unowned, as it was":  {own, "nobody", nil, ""},
-		"half, taken over":    {own, "half", taken, lost},
-		"outside, taken over": {other, "", map[string]any{object.ReleaseNameAnnotation: "r", object.ReleaseNamespaceAnnotation: "x"}, lost},
-		"outside, no owner":   {other, "", nil, lost},
-		"outside, as it was":  {other, "", map[string]any{object.ReleaseNameAnnotation: "r", object.ReleaseNamespaceAnnotation: "d"}, ""},
+		"taken over":          {own, false, taken, lost},
+		"without owner":       {own, false, nil, ""},
+		"unowned, taken over": {own, true, taken, lost},
+		"unowned, as it was":  {own, true, nil, ""},
+		"outside, taken over": {other, false, map[string]any{object.ReleaseNameAnnotation: "r", object.ReleaseNamespaceAnnotation: "x"}, lost},
+		"outside, no owner":   {other, false, nil, lost},
+		"outside, as it was":  {other, false, map[string]any{object.ReleaseNameAnnotation: "r", object.ReleaseNamespaceAnnotation: "d"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan, m := staged(t, clientSide, "one")
 			plan.Objects[0].Ref.Namespace = c.namespace
-			switch planned := object.Child(plan.Objects[0].source.Live, "metadata"); c.at {
-			case "nobody":
-				delete(planned, "annotations")
-			case "half":
-				planned["annotations"] = map[string]any{object.ReleaseNamespaceAnnotation: "d"}
+			if c.unowned {
+				delete(object.Child(plan.Objects[0].source.Live, "metadata"), "annotations")
 			}
 			metadata := m.objects["one"]["metadata"].(map[string]any)
 			if metadata["annotations"] = c.now; c.now == nil {

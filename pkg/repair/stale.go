@@ -58,5 +58,7 @@ func (o *ObjectPlan) isOthers(live map[string]any) bool {
 	if now == (object.ReleaseName{}) {
 		return was == o.release && o.Ref.Namespace != o.release.Namespace
 	}
-	return now != o.release && (was == (object.ReleaseName{}) || was == o.release)
+	annotations := object.Child(object.Child(o.source.Live, "metadata"), "annotations")
+	wasFree := annotations[object.ReleaseNameAnnotation] == nil && annotations[object.ReleaseNamespaceAnnotation] == nil
+	return now != o.release && (wasFree || was == o.release)
 }
