@@ -190,7 +190,8 @@ func Compare(in Input) *Comparison {
 // The notes, warnings and errors follow from that, so settle computes them anew too.
 func (c *Comparison) settle(settled map[object.Key]settlement) {
 	c.settled = settled
-	for i, f := range c.fates(settled) {
+	record := c.recordFailure()
+	for i, f := range c.fates(settled, record) {
 		o := &c.Objects[i]
 		o.Action, o.outcome = o.decision.outcome(settled[o.key], f)
 		o.Notes = slices.Concat(report.NotesOf(o.Note), o.notes)
@@ -201,7 +202,7 @@ func (c *Comparison) settle(settled map[object.Key]settlement) {
 	c.warnOfDeployer()
 	c.warnOfPending()
 	c.warnOfNamespace()
-	c.failOnRecord()
+	c.failOnRecord(record)
 	c.failOnUnseenAutoscalers()
 	c.failOnUnseenDefinitions()
 	c.noteGroupChanges()

@@ -21,34 +21,19 @@ type holding struct {
 // holdings are the holdings of each number.
 type holdings map[string][]holding
 
-// taken returns why the API server cannot give a Service a number that it wants and does not have: another Service of the release has it.
-// It is empty if the numbers are free. Had and wanted are normal forms, and had is nil for a new Service.
-func (c *comparer) taken(p pair, had, wanted map[string]any) string {
-	if fresh := c.freshNumbers(p, had, wanted); len(fresh) > 0 {
-		return c.holdings().taken(p, fresh)
-	}
-	return ""
-}
-
-// freed returns which Service gives a number up before Helm comes to the one that wants it. It is empty if none does.
-func (c *comparer) freed(p pair, had, wanted map[string]any) string {
-	fresh := c.freshNumbers(p, had, wanted)
-	for _, number := range object.SortedKeys(fresh) {
-		for _, other := range c.holdings()[number] {
-			if other.service != p.key && other.upTo < p.index {
-				return fmt.Sprintf("%s gives up %s first, which a dry run does not do", other.service, number)
-			}
-		}
-	}
-	return ""
-}
-
-// freshNumbers returns the numbers that a Service of a release wants and does not have, with their fields.
-func (c *comparer) freshNumbers(p pair, had, wanted map[string]any) map[string]string {
+// numbers returns what the other Services of the release mean for the numbers that a Service wants and does not have. Taken is why the API
+// server cannot give it one: another Service has it. Freed is which Service gives one up before Helm comes to this one. Both are empty for
+// most. Had and wanted are normal forms, and had is nil for a new Service.
+func (c *comparer) numbers(p pair, had, wanted map[string]any) (taken, freed string) {
 	if p.key.GroupKind().String() != "Service" || c.in.By.Syncs() { // Argo CD deletes first
-		return nil
+		return "", ""
 	}
-	return freshNumbers(had, wanted)
+	fresh := freshNumbers(had, wanted)
+	if len(fresh) == 0 {
+		return "", ""
+	}
+	h := c.holdings()
+	return h.taken(p, fresh), h.freed(p, fresh)
 }
 
 // freshNumbers returns the numbers that a Service wants and does not have, with their fields.
@@ -66,6 +51,18 @@ func (h holdings) taken(p pair, fresh map[string]string) string {
 		for _, other := range h[number] {
 			if other.service != p.key && other.after < p.index && p.index <= other.upTo {
 				return fmt.Sprintf("%s: %s is already allocated to %s", fresh[number], number, other.service)
+			}
+		}
+	}
+	return ""
+}
+
+// freed returns which Service gives one of some numbers up before Helm comes to a Service. It is empty if none does.
+func (h holdings) freed(p pair, fresh map[string]string) string {
+	for _, number := range object.SortedKeys(fresh) {
+		for _, other := range h[number] {
+			if other.service != p.key && other.upTo < p.index {
+				return fmt.Sprintf("%s gives up %s first, which a dry run does not do", other.service, number)
 			}
 		}
 	}

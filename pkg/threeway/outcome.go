@@ -94,9 +94,8 @@ type fate struct {
 	isBlocked bool
 }
 
-// fates returns what the failures of the operation mean for each object.
-func (c *Comparison) fates(settled map[object.Key]settlement) []fate {
-	record := c.recordFailure()
+// fates returns what the failures of the operation mean for each object. Record is the failure of recordFailure.
+func (c *Comparison) fates(settled map[object.Key]settlement, record failure) []fate {
 	adopts := slices.ContainsFunc(c.Objects, func(o ObjectComparison) bool { return o.liveText != nil && !o.isDefinition() })
 	out := make([]fate, len(c.Objects))
 	for i := range c.Objects {
@@ -214,9 +213,10 @@ func (c *Comparison) warnOfNamespace() {
 }
 
 // failOnRecord adds an error if the operation fails because of its record, and no object shows that: the chart has none, or only hooks.
-func (c *Comparison) failOnRecord() {
+// Record is the failure of recordFailure.
+func (c *Comparison) failOnRecord(record failure) {
 	fails := func(o ObjectComparison) bool { return o.Action == report.ActionFail }
-	if record := c.recordFailure(); record.reason != "" && !slices.ContainsFunc(c.Objects, fails) {
+	if record.reason != "" && !slices.ContainsFunc(c.Objects, fails) {
 		c.Errors = append(c.Errors, report.Message{Code: "record", Message: "the " + string(c.Input.Operation) + " fails: " + record.reason})
 	}
 }

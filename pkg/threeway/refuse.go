@@ -41,8 +41,9 @@ func (c *comparer) refuse(d *decision, p pair) {
 		if refused != "" {
 			reason = apiserver.Join(refused, reason) // the server checks nothing after that
 		} else {
-			reason = apiserver.Join(reason, cmp.Or(c.taken(p, nil, stored), creation.Invalid())) // the server allocates before it validates
-			d.freed = c.freed(p, nil, stored)
+			var taken string
+			taken, d.freed = c.numbers(p, nil, stored)
+			reason = apiserver.Join(reason, cmp.Or(taken, creation.Invalid())) // the server allocates before it validates
 		}
 		if reason != "" {
 			d.Uncreatable = reason
@@ -61,8 +62,9 @@ func (c *comparer) refuse(d *decision, p pair) {
 				Ref: p.subject().Ref, Definition: c.in.Schemas[p.subject().GroupKind()], Text: d.liveText, Live: d.Live, Result: d.Result,
 			}
 			reason, immutable = update.Refused(d.Engine != report.EngineStrategic)
-			reason = cmp.Or(reason, c.taken(p, d.Live, d.Result))
-			d.freed = c.freed(p, d.Live, d.Result)
+			var taken string
+			taken, d.freed = c.numbers(p, d.Live, d.Result)
+			reason = cmp.Or(reason, taken)
 		}
 		if reason = cmp.Or(reason, d.lostLabels); reason != "" {
 			d.failures = append(d.failures, failure{scope: scopeDeletions, reason: reason, immutable: immutable})
