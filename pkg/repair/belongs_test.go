@@ -13,25 +13,35 @@ func TestOwnershipChangesMeanwhile(t *testing.T) {
 	const lost = "its annotations do not name this release: they changed after the plan was made"
 	own, other := "d", "e"
 	taken := map[string]any{object.ReleaseNameAnnotation: "s", object.ReleaseNamespaceAnnotation: "d"}
+	half := map[string]any{object.ReleaseNamespaceAnnotation: "d"}
+	mine := map[string]any{object.ReleaseNameAnnotation: "r", object.ReleaseNamespaceAnnotation: "d"}
 	for name, c := range map[string]struct {
 		namespace string
-		unowned   bool // at the plan
+		was       string // the owner at the plan: the release if it is empty, "nobody", or "half" without the name
 		now       map[string]any
 		want      string
 	}{
-		"taken over":          {own, false, taken, lost},
-		"without owner":       {own, false, nil, ""},
-		"unowned, taken over": {own, true, taken, lost},
-		"unowned, as it was":  {own, true, nil, ""},
-		"outside, taken over": {other, false, map[string]any{object.ReleaseNameAnnotation: "r", object.ReleaseNamespaceAnnotation: "x"}, lost},
-		"outside, no owner":   {other, false, nil, lost},
-		"outside, as it was":  {other, false, map[string]any{object.ReleaseNameAnnotation: "r", object.ReleaseNamespaceAnnotation: "d"}, ""},
+		"taken over":          {own, "", taken, lost},
+		"without owner":       {own, "", nil, ""},
+		"unowned, taken over": {own, "nobody", taken, lost},
+		"unowned, as it was":  {own, "nobody", nil, ""},
+		"half, taken over":    {own, "half", taken, lost},
+		"half, as it was":     {own, "half", half, ""},
+		"half, by its fix":    {own, "half", mine, ""},
+		"half is gone":        {own, "", half, ""},
+		"outside, half":       {other, "", half, lost},
+		"outside, taken over": {other, "", map[string]any{object.ReleaseNameAnnotation: "r", object.ReleaseNamespaceAnnotation: "x"}, lost},
+		"outside, no owner":   {other, "", nil, lost},
+		"outside, as it was":  {other, "", mine, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan, m := staged(t, clientSide, "one")
 			plan.Objects[0].Ref.Namespace = c.namespace
-			if c.unowned {
-				delete(object.Child(plan.Objects[0].source.Live, "metadata"), "annotations")
+			switch planned := object.Child(plan.Objects[0].source.Live, "metadata"); c.was {
+			case "nobody":
+				delete(planned, "annotations")
+			case "half":
+				planned["annotations"] = half
 			}
 			metadata := m.objects["one"]["metadata"].(map[string]any)
 			if metadata["annotations"] = c.now; c.now == nil {

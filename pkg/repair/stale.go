@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -51,14 +52,17 @@ func (o *ObjectPlan) staleObject(live map[string]any) *StaleError {
 	return nil
 }
 
-// isOthers reports whether an object does not belong to the release, because its annotations changed after the plan was made. In the
-// release's own namespace, annotations that name no release are drift.
+// isOthers reports whether an object does not belong to the release, because its annotations changed after the plan was made. A value
+// that is neither that of the plan nor the release's own is somebody else's. If the plan writes the annotation, its value is checked as
+// that of every planned field. In the release's own namespace, annotations that are gone are drift.
 func (o *ObjectPlan) isOthers(live map[string]any) bool {
-	was, now := object.ReleaseOf(o.source.Live), object.ReleaseOf(live)
-	if now == (object.ReleaseName{}) {
-		return was == o.release && o.Ref.Namespace != o.release.Namespace
+	at := object.Path{}.Field("metadata").Field("annotations")
+	was, now := object.Child(object.Child(o.source.Live, "metadata"), "annotations"), object.Child(object.Child(live, "metadata"), "annotations")
+	for name, own := range map[string]string{object.ReleaseNameAnnotation: o.release.Name, object.ReleaseNamespaceAnnotation: o.release.Namespace} {
+		isPlanned := slices.ContainsFunc(o.Changes, func(c Change) bool { return at.Field(name).HasPrefix(c.Path) })
+		if value := now[name]; !isPlanned && value != nil && value != "" && value != own && value != was[name] {
+			return true
+		}
 	}
-	annotations := object.Child(object.Child(o.source.Live, "metadata"), "annotations")
-	wasFree := annotations[object.ReleaseNameAnnotation] == nil && annotations[object.ReleaseNamespaceAnnotation] == nil
-	return now != o.release && (wasFree || was == o.release)
+	return o.Ref.Namespace != o.release.Namespace && object.ReleaseOf(o.source.Live) == o.release && object.ReleaseOf(live) != o.release
 }
