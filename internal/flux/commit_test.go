@@ -70,7 +70,7 @@ func TestMoves(t *testing.T) {
 			}
 			chart, made := fluxtest.Decoded(t, "{apiVersion: source.toolkit.fluxcd.io/v1, kind: HelmChart, metadata: {name: shop-web, "+
 				"namespace: shop, generation: 1}, spec: {chart: web, version: '*', sourceRef: {kind: GitRepository, name: git}, reconcileStrategy: Revision}, "+
-				"status: {observedGeneration: 1, artifact: {revision: 1.0.0}}}")
+				"status: {observedGeneration: 1, conditions: [{type: Stalled, status: 'True', message: no such chart}], artifact: {revision: 1.0.0}}}")
 			from.Objects[chart] = made
 			_, now := fluxtest.Decoded(t, format, "", cmp.Or(tt.interval, "1m"), tt.now, "")
 			text, err := json.Marshal(now)
@@ -88,6 +88,9 @@ func TestMoves(t *testing.T) {
 			path, err := p.findChart(t.Context(), q)
 			if path != "" || err != nil || asked.Ref != tt.ref || p.offer.moves != tt.moves {
 				t.Errorf("%q is fetched, and it moves: %t; want %q and %t; %v", asked.Ref, p.offer.moves, tt.ref, tt.moves, err)
+			}
+			if waits := p.offer.waits; (waits == "") != tt.moves {
+				t.Errorf("it moves: %t, and Flux waits because %q", tt.moves, waits)
 			}
 			want := "+" + cmp.Or(tt.revision, "helmdrift-unknown-5d1c7e")
 			if got := "+" + p.offer.order.Metadata; got != want {
@@ -137,14 +140,17 @@ func TestChartInTree(t *testing.T) {
 		want               string
 		// notUsed is a field that changes which files the source has.
 		notUsed string
+		// isHeld is set if the HelmChart is suspended, and waits if Flux waits for it.
+		isHeld, waits bool
 	}{
 		"as it is":                                   {want: "the tree"},
-		"suspended by the tree":                      {now: suspended, want: had},
-		"suspended in the cluster":                   {manager: "flux", live: suspended, want: had},
-		"suspended, and by the tree":                 {manager: "flux", live: suspended, now: suspended, want: had},
+		"suspended by the tree":                      {now: suspended, want: had, waits: true},
+		"suspended in the cluster":                   {manager: "flux", live: suspended, want: had, waits: true},
+		"suspended, and by the tree":                 {manager: "flux", live: suspended, now: suspended, want: had, waits: true},
 		"the tree ends it":                           {manager: "flux", live: suspended, now: ", suspend: false", want: "the tree"},
 		"kustomize-controller removes it":            {live: suspended, want: "the tree"},
-		"suspended, and the user has a folder":       {now: suspended, isLocal: true, want: "the user's folder"},
+		"suspended, and the user has a folder":       {now: suspended, isLocal: true, want: "the user's folder", waits: true},
+		"the HelmChart is suspended":                 {isHeld: true, want: "the tree", waits: true},
 		"with files of others":                       {now: ", include: [{repository: {name: x}}]", want: "the tree", notUsed: "spec.include"},
 		"with submodules":                            {now: ", recurseSubmodules: true", want: "the tree", notUsed: "spec.recurseSubmodules"},
 		"with some folders":                          {now: ", sparseCheckout: [web]", want: "the tree", notUsed: "spec.sparseCheckout"},
@@ -165,6 +171,11 @@ func TestChartInTree(t *testing.T) {
 			if tt.isLocal {
 				order.Sources = []tree.LocalSource{{Kind: "GitRepository", Namespace: "shop", Name: "git", Dir: "the user's folder"}}
 			}
+			chart, made := fluxtest.Decoded(t, "{apiVersion: source.toolkit.fluxcd.io/v1, kind: HelmChart, metadata: {name: shop-web, "+
+				"namespace: shop, generation: 1}, spec: {chart: web, version: '*', sourceRef: {kind: GitRepository, name: git}, suspend: %t}, "+
+				"status: {observedGeneration: %d, conditions: [{type: Stalled, status: 'True', message: no such chart}], "+
+				"artifact: {revision: 1.0.0}}}", tt.isHeld, map[bool]int{true: 0, false: 1}[tt.isHeld])
+			from.Objects[chart] = made
 			laid := laidFor(t, order, from, tree.Problem{}, string(text))
 			got := ""
 			q := Question{Tree: laid, Chart: &drift.Chart{}, Commit: func(_ context.Context, o CommitOrder) (string, func(), error) {
@@ -178,6 +189,9 @@ func TestChartInTree(t *testing.T) {
 			p := &Plan{reading: laid.Over, tree: laid, release: h}
 			if _, err := p.findChart(t.Context(), q); got != tt.want {
 				t.Errorf("the chart comes from %q, want %q; %v", got, tt.want, err)
+			}
+			if waits := p.offer.waits; waits != "" != tt.waits {
+				t.Errorf("Flux waits because %q, want %t", waits, tt.waits)
 			}
 			doubt := ""
 			if tt.notUsed != "" {

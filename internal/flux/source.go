@@ -103,7 +103,8 @@ type offer struct {
 	repository *source
 	revises    bool
 	generation string
-	// moves is set if a tree changes which files the repository has. Then what the controllers have of it is not what comes next.
+	// moves is set if a tree changes which files the repository has, or source-controller has not looked at a change of them yet. Then what
+	// the controllers have of it is not what comes next.
 	moves bool
 	// title names the source in messages, and chartPath is the place of the chart in a repository of files.
 	title, chartPath string
@@ -252,11 +253,15 @@ func fromSpec(ctx context.Context, from deployer.Reader, wanted api.ChartSpec, n
 		out.repository = repository
 	}
 	out.moves = out.repository != nil && repository.moves(q)
+	isHeld := repository.Spec.Suspend || made != nil && made.Spec.Suspend
+	if out.repository != nil && !isHeld && (out.moves || repository.isIn(q.Tree)) {
+		out.waits = "" // source-controller looks at the HelmChart again with the files that come next
+	}
 	switch {
 	case kind == tree.KindBucket:
 		out.unread = repository.notS3(q)
 	case out.moves && repository.Spec.Ref.Fetched() == "":
-		out.unread = ": the tree changes it, and source-controller has not chosen a tag for its range of versions"
+		out.unread = ": source-controller has not looked at it as it is now, and so has not chosen a tag for its range of versions"
 	}
 	if len(out.order.ValuesFiles) > 0 {
 		out.generation = strconv.FormatInt(generation, 10)
@@ -371,8 +376,8 @@ func (s *source) choice() []any {
 	return []any{s.Spec.URL, s.Spec.Ref, s.Spec.Ignore, s.Spec.Include, s.Spec.Submodules, s.Spec.Sparse, s.Spec.Provider, s.Spec.bucketSpec}
 }
 
-// moves reports whether a tree changes which files a source has. A tree that has the files itself knows them, and a source that is
-// suspended keeps those of the last commit that source-controller fetched.
+// moves reports whether a tree changes which files a source has, or source-controller has not looked at such a change yet. A tree that has
+// the files itself knows them, and a source that is suspended keeps those of the last commit that source-controller fetched.
 func (s *source) moves(q Question) bool {
 	return s.inTree && !s.Spec.Suspend && !s.isIn(q.Tree) && !s.isObserved() && !s.choosesAsBefore(q)
 }
