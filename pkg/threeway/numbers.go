@@ -76,7 +76,7 @@ func (c *comparer) findHoldings() holdings {
 	out, forms := holdings{}, map[object.Key]*kinds.Normalizer{}
 	var services []pair
 	for _, p := range c.pairs {
-		ref, live := p.subject().Ref, c.in.Live[p.subject().Ref].Object
+		ref, live := p.subject().Ref, c.holder(p)
 		hook, _ := c.hookOf(p.subject())
 		if p.key.GroupKind().String() != "Service" || live == nil || hook != nil && hook.First && hook.DeletedBefore {
 			continue
@@ -94,6 +94,16 @@ func (c *comparer) findHoldings() holdings {
 		}
 	}
 	return out
+}
+
+// holder returns the object that says which numbers a Service has: the live one, or the recorded one if the live one cannot be read. It is nil
+// if there is neither.
+func (c *comparer) holder(p pair) map[string]any {
+	live := c.in.Live[p.subject().Ref]
+	if live.Err != nil && p.old != nil {
+		return p.old.Content
+	}
+	return live.Object
 }
 
 // exchange notes that a Service changes, unless another one has a number that it wants.
@@ -117,7 +127,7 @@ func (h holdings) exchange(p pair, was, is map[string]any) {
 // changeOf returns the normal forms of a live Service before and after Helm has come to it. They are the same if the API server refuses
 // the write.
 func (c *comparer) changeOf(p pair, n *kinds.Normalizer) (before, after map[string]any) {
-	ref, live := p.subject().Ref, c.in.Live[p.subject().Ref].Object
+	ref, live := p.subject().Ref, c.holder(p)
 	done, err := c.writer.Write(ref, cmp.Or(p.old, p.desired).Content, c.helmText(p.desired.Content), live)
 	was, is := n.Stored(live), n.Stored(done.Result)
 	apiserver.ApplyServerRules(ref.Key, was, is)

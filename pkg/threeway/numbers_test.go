@@ -1,6 +1,7 @@
 package threeway
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -26,6 +27,26 @@ func TestNumbersOfHooks(t *testing.T) {
 			if fails := strings.Contains(o.Reason, "30080 is already allocated to Service d/shop"); o.Name == "web" && fails != tc.fails {
 				t.Errorf("%+v: %s %s", tc, o.Action, o.Reason)
 			}
+		}
+	}
+}
+
+// TestNumbersOfUnreadable checks that a Service that cannot be read has the numbers of its record: a new one that wants them does not seem
+// to be created.
+func TestNumbersOfUnreadable(t *testing.T) {
+	const service = "{apiVersion: v1, kind: Service, metadata: {name: %s}, spec: {type: NodePort, ports: [{port: 80, nodePort: %d}]}}"
+	old := objectsOf(t, fmt.Sprintf(service, "shop", 30005))
+	desired := objectsOf(t, fmt.Sprintf(service, "a", 30005)+"\n---\n"+fmt.Sprintf(service, "shop", 30006)+"\n---\n"+fmt.Sprintf(service, "z", 30005))
+	absent := cluster.Live{Absence: cluster.AbsentObject}
+	c := Compare(Input{
+		Name: "r", Namespace: "d", StorageNamespace: "d", Operation: report.OperationUpgrade, ApplyMethod: report.ApplyClientSide,
+		Desired: &report.Desired{Helm: "3"}, OldObjects: old, DesiredObjects: desired, Live: map[object.Ref]cluster.Live{
+			desired[0].Ref: absent, old[0].Ref: {Err: &report.ObjectError{Code: "forbidden", Message: "no right to get it"}}, desired[2].Ref: absent,
+		},
+	})
+	for _, o := range c.Objects {
+		if fails := strings.Contains(o.Reason, "30005 is already allocated to Service d/shop"); fails != (o.Name == "a") {
+			t.Errorf("%s: %s, %q", o.Name, o.Action, o.Reason)
 		}
 	}
 }
