@@ -117,8 +117,14 @@ func isCredential(scheme, text string, isWhole bool) bool {
 	return isWhole || len(text) >= 8 && (strings.ContainsAny(text, "0123456789._~+/=") || len(text) >= longToken)
 }
 
-// isLogin reports whether a text is the base64 form of a user and a password.
+// isLogin reports whether a text is the base64 form of a user and a password. Decoding takes memory for the whole text, and a text may
+// have many long values that are not base64, so the digits are looked at first.
 func isLogin(text string) bool {
+	for i := range len(text) {
+		if b := text[i]; !inBase64.has(b) && b != '\r' && b != '\n' {
+			return false
+		}
+	}
 	raw, err := base64.StdEncoding.DecodeString(text)
 	return err == nil && strings.Contains(string(raw), ":")
 }
