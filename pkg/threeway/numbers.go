@@ -125,9 +125,14 @@ func (h holdings) exchange(p pair, was, is map[string]any) {
 }
 
 // changeOf returns the normal forms of a live Service before and after Helm has come to it. They are the same if the API server refuses
-// the write.
+// the write. One that cannot be read becomes what Helm wants.
 func (c *comparer) changeOf(p pair, n *kinds.Normalizer) (before, after map[string]any) {
-	ref, live := p.subject().Ref, c.holder(p)
+	ref, live := p.subject().Ref, c.in.Live[p.subject().Ref].Object
+	if live == nil {
+		was, is := n.Stored(c.holder(p)), n.Stored(c.helmText(p.desired.Content))
+		apiserver.ApplyServerRules(ref.Key, was, is)
+		return was.Object(), is.Object()
+	}
 	done, err := c.writer.Write(ref, cmp.Or(p.old, p.desired).Content, c.helmText(p.desired.Content), live)
 	was, is := n.Stored(live), n.Stored(done.Result)
 	apiserver.ApplyServerRules(ref.Key, was, is)

@@ -38,15 +38,18 @@ func TestNumbersOfUnreadable(t *testing.T) {
 	old := objectsOf(t, fmt.Sprintf(service, "shop", 30005))
 	desired := objectsOf(t, fmt.Sprintf(service, "a", 30005)+"\n---\n"+fmt.Sprintf(service, "shop", 30006)+"\n---\n"+fmt.Sprintf(service, "z", 30005))
 	absent := cluster.Live{Absence: cluster.AbsentObject}
-	c := Compare(Input{
-		Name: "r", Namespace: "d", StorageNamespace: "d", Operation: report.OperationUpgrade, ApplyMethod: report.ApplyClientSide,
-		Desired: &report.Desired{Helm: "3"}, OldObjects: old, DesiredObjects: desired, Live: map[object.Ref]cluster.Live{
-			desired[0].Ref: absent, old[0].Ref: {Err: &report.ObjectError{Code: "forbidden", Message: "no right to get it"}}, desired[2].Ref: absent,
-		},
-	})
-	for _, o := range c.Objects {
-		if fails := strings.Contains(o.Reason, "30005 is already allocated to Service d/shop"); fails != (o.Name == "a") {
-			t.Errorf("%s: %s, %q", o.Name, o.Action, o.Reason)
+	live := map[object.Ref]cluster.Live{
+		desired[0].Ref: absent, old[0].Ref: {Err: &report.ObjectError{Code: "forbidden", Message: "no right to get it"}}, desired[2].Ref: absent,
+	}
+	for method, helm := range map[report.ApplyMethod]string{report.ApplyClientSide: "3", report.ApplyServerSide: "4"} {
+		c := Compare(Input{
+			Name: "r", Namespace: "d", StorageNamespace: "d", Operation: report.OperationUpgrade, ApplyMethod: method,
+			Desired: &report.Desired{Helm: helm}, OldObjects: old, DesiredObjects: desired, Live: live,
+		})
+		for _, o := range c.Objects {
+			if fails := strings.Contains(o.Reason, "30005 is already allocated to Service d/shop"); fails != (o.Name == "a") {
+				t.Errorf("%s: %s: %s, %q", method, o.Name, o.Action, o.Reason)
+			}
 		}
 	}
 }
