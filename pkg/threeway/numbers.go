@@ -69,21 +69,23 @@ func (h holdings) freed(p pair, fresh map[string]string) string {
 	return ""
 }
 
-// findHoldings returns the numbers of the live Services of the release. Helm deletes last, so a Service that the manifest drops has its
-// numbers until then, unless it becomes a hook that runs first. A Service that the manifest changes exchanges its numbers when Helm comes
-// to it, unless the API server refuses the change, be it because of a number.
+// findHoldings returns the numbers of the Services of the release. Helm deletes last, so a Service that the manifest drops has its numbers
+// until then, unless it becomes a hook that runs first. A Service that the manifest adds or changes gets its numbers when Helm comes to it,
+// unless the API server refuses the write, be it because of a number.
 func (c *comparer) findHoldings() holdings {
 	out, forms := holdings{}, map[object.Key]*kinds.Normalizer{}
 	var services []pair
 	for _, p := range c.pairs {
-		ref, live := p.subject().Ref, c.holder(p)
 		hook, _ := c.hookOf(p.subject())
-		if p.key.GroupKind().String() != "Service" || live == nil || hook != nil && hook.First && hook.DeletedBefore {
+		if p.key.GroupKind().String() != "Service" || hook != nil && hook.First && hook.DeletedBefore {
 			continue
 		}
-		services, forms[p.key] = append(services, p), kinds.NewNormalizer(ref.Key, c.writer.ShapeOf(ref), live)
-		for number := range apiserver.Numbers(forms[p.key].Stored(live).Object()) {
-			out[number] = append(out[number], holding{service: p.key, after: math.MinInt, upTo: math.MaxInt})
+		services = append(services, p)
+		if holder, ref := c.holder(p), p.subject().Ref; holder != nil {
+			forms[p.key] = kinds.NewNormalizer(ref.Key, c.writer.ShapeOf(ref), holder)
+			for number := range apiserver.Numbers(forms[p.key].Stored(holder).Object()) {
+				out[number] = append(out[number], holding{service: p.key, after: math.MinInt, upTo: math.MaxInt})
+			}
 		}
 	}
 	order.Sort(services, func(a, b pair) int { return cmp.Compare(a.index, b.index) })
@@ -124,16 +126,20 @@ func (h holdings) exchange(p pair, was, is map[string]any) {
 	}
 }
 
-// changeOf returns the normal forms of a live Service before and after Helm has come to it. They are the same if the API server refuses
-// the write. One that cannot be read becomes what Helm wants.
+// changeOf returns the normal forms of a Service before and after Helm has come to it; before is nil if Helm creates it. They are the same
+// if the API server refuses the write. A Service that cannot be read becomes what Helm wants. N is nil for one that does not exist.
 func (c *comparer) changeOf(p pair, n *kinds.Normalizer) (before, after map[string]any) {
-	ref, live := p.subject().Ref, c.in.Live[p.subject().Ref].Object
-	if live == nil {
-		was, is := n.Stored(c.holder(p)), n.Stored(c.helmText(p.desired.Content))
+	ref, text := p.subject().Ref, c.helmText(p.desired.Content)
+	live := c.in.Live[ref].Object
+	switch {
+	case n == nil:
+		return nil, c.storedForm(ref, text, nil)
+	case live == nil:
+		was, is := n.Stored(c.holder(p)), n.Stored(text)
 		apiserver.ApplyServerRules(ref.Key, was, is)
 		return was.Object(), is.Object()
 	}
-	done, err := c.writer.Write(ref, cmp.Or(p.old, p.desired).Content, c.helmText(p.desired.Content), live)
+	done, err := c.writer.Write(ref, cmp.Or(p.old, p.desired).Content, text, live)
 	was, is := n.Stored(live), n.Stored(done.Result)
 	apiserver.ApplyServerRules(ref.Key, was, is)
 	update := apiserver.Update{Ref: ref, Text: live, Live: was.Object(), Result: is.Object()}
