@@ -120,6 +120,13 @@ func (c Writer) Apply(ref object.Ref, desired, live map[string]any) (Written, er
 	return out, nil
 }
 
+// ApplyNew predicts the apply with which Helm creates an object that exists already: never with force, and without turning Helm's earlier
+// writes into an apply (helm v4.3.1 pkg/kube/client.go makeCreateApplyFunc).
+func (c Writer) ApplyNew(ref object.Ref, desired, live map[string]any) (Written, error) {
+	c.ForceConflicts, c.Migrates = false, false
+	return c.Apply(ref, desired, live)
+}
+
 // applyFailed returns Helm's error for an apply that the server rejects (helm v4.3.1 pkg/kube/client.go patchResourceServerSide).
 func applyFailed(ref object.Ref, err error) error {
 	return fmt.Errorf("server-side apply failed for object %s/%s %s: %s", ref.Namespace, ref.Name, ref.GVK(), applyFault(err))

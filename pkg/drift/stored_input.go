@@ -109,7 +109,8 @@ func (r run) addHook(in *threeway.Input, h render.Hook) {
 		out.DeletedAfter = slices.Contains(h.DeletePolicies, "hook-succeeded")
 	}
 	if slices.Contains(h.Events, out.Event) && !r.options.NoHooks {
-		out.Key = h.Ref(render.ParseOptions{Namespace: in.Namespace, Scope: r.scope}).Key
+		o := h.Object(render.ParseOptions{Namespace: in.Namespace, Scope: r.scope})
+		out.Key, out.Content = o.Key, o.Content
 		in.Hooks = append(in.Hooks, out)
 	}
 }

@@ -92,12 +92,12 @@ func (h Hook) Document() Document {
 	return yamlDocument([]byte(sourcePrefix + h.Path + "\n" + h.Text))
 }
 
-// Ref returns which object a hook is. It is the zero Ref if the document of the hook is not one object, or cannot be read without bounds.
-func (h Hook) Ref(opts ParseOptions) (ref object.Ref) {
+// Object returns the object of a hook. It is the zero Object if the document of the hook is not one object, or cannot be read without bounds.
+func (h Hook) Object(opts ParseOptions) (o object.Object) {
 	if NeedsNoBounds(h.Text) {
 		if m := Objects([]Document{h.Document()}, opts); len(m.Objects) == 1 {
-			ref = m.Objects[0].Ref
+			o = m.Objects[0]
 		}
 	}
-	return ref
+	return o
 }

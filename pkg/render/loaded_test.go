@@ -71,7 +71,7 @@ func TestHookRef(t *testing.T) {
 		"a list":                   {"apiVersion: v1\nkind: List\nitems: [{kind: A, metadata: {name: a}}, {kind: B, metadata: {name: b}}]", object.Ref{}},
 		"too many values":          {"kind: A\nmetadata: {name: a}\nspec: [" + strings.Repeat("1,", maxIndicators) + "1]", object.Ref{}},
 	} {
-		if diff := cmp.Diff(c.want, Hook{Text: c.text}.Ref(opts)); diff != "" {
+		if diff := cmp.Diff(c.want, Hook{Text: c.text}.Object(opts).Ref); diff != "" {
 			t.Errorf("%s: (-want +got):\n%s", name, diff)
 		}
 	}

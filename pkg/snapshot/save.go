@@ -222,7 +222,7 @@ func (s *saver) savedRevision(r *release.Record) Revision {
 
 // identityOf returns what identifies the object of a hook, as a manifest, or "" if that is not known.
 func identityOf(h release.Hook) string {
-	ref := render.Hook{Text: h.Manifest}.Ref(render.ParseOptions{})
+	ref := render.Hook{Text: h.Manifest}.Object(render.ParseOptions{}).Ref
 	if ref.Kind == "" {
 		return ""
 	}

@@ -135,8 +135,9 @@ func (d *Deployment) Syncs() bool { return (*engine.Deployment)(d).Syncs() }
 // Hook is an object that Helm runs beside the manifest.
 type Hook struct {
 	Kind, Name string
-	// Key is which object it is. It is the zero Key if only Kind and Name are known.
-	Key object.Key
+	// Key is which object it is, and Content its manifest. It is the zero Key, without Content, if only Kind and Name are known.
+	Key     object.Key
+	Content map[string]any
 	// Path is the template, and Event is pre-upgrade, post-rollback …
 	Path, Event string
 	// First is set if Helm runs it before it writes the manifest. Weight orders the hooks of one event.

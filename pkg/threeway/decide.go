@@ -174,7 +174,7 @@ func (c *comparer) decideDropped(p pair, rules ignore.ObjectRules, live map[stri
 		f.Verdict, f.Certain, f.Notes, f.Desired, f.After = fieldVerdict, true, notes, nil, nil
 		d.Findings = append(d.Findings, f)
 	}
-	c.failHook(&d, p.old, hook, position)
+	c.failHook(&d, p.old, live, hook, position)
 	d.Old, d.Live, d.liveText = compared.Old, compared.Live, compared.liveText
 	d.Controllers, d.Forgotten, d.wantsSchema = compared.Controllers, compared.Forgotten, compared.wantsSchema
 	return d

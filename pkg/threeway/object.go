@@ -2,7 +2,6 @@ package threeway
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/helmdrift/helmdrift/internal/apiserver"
@@ -235,9 +234,7 @@ func (c *comparer) decideUpdate(p pair, rules ignore.ObjectRules, live, original
 		return d
 	}
 	if d.conflict != "" {
-		reason := fmt.Sprintf("conflict occurred while applying object %s/%s %s: %s",
-			p.desired.Namespace, p.desired.Name, p.desired.GVK(), d.conflict)
-		d.failures = append(d.failures, failure{scope: scopeDeletions, reason: reason, onlyConflicts: true})
+		d.failures = append(d.failures, failure{scope: scopeDeletions, reason: conflictError(p.desired.Ref, d.conflict), onlyConflicts: true})
 	}
 	d.write = write{method: cluster.MethodPatch, original: original}
 	if d.Engine == report.EngineReplace {

@@ -154,8 +154,7 @@ func (c *Comparison) recordFailure() failure {
 	case in.Operation != report.OperationRollback && anyStopsAll(c.Objects):
 		return failure{}
 	case conflict != "":
-		conflict = fmt.Sprintf("conflict occurred while applying object /%s /v1, Kind=Namespace: %s", in.StorageNamespace, conflict)
-		return failure{scope: scopeRecord, reason: conflict}
+		return failure{scope: scopeRecord, reason: conflictError(object.NamespaceRef(in.StorageNamespace), conflict)}
 	case in.Records == "":
 		return failure{}
 	case in.Terminating[in.StorageNamespace]:
@@ -175,17 +174,15 @@ func (c *Comparison) namespaceConflict() string {
 }
 
 // appliedNamespace returns the live namespace of the release and what becomes of it with --create-namespace. Server-side, Helm applies it
-// also if it exists: with one label, never with force, and without turning its earlier writes into an apply (helm v4.3.1
-// pkg/action/install.go RunWithContext, pkg/kube/client.go makeCreateApplyFunc). Live is nil if Helm writes no namespace that exists.
+// also if it exists, with one label (helm v4.3.1 pkg/action/install.go RunWithContext). Live is nil if Helm writes no namespace that exists.
 func (c *Comparison) appliedNamespace() (live map[string]any, done engine.Written) {
-	ref, writer := object.NamespaceRef(c.Input.StorageNamespace), c.job.writer
+	ref := object.NamespaceRef(c.Input.StorageNamespace)
 	live = c.Input.Live[ref].Object
 	if live == nil || !c.Input.CreateNamespace || !c.Input.NeedsNamespace() {
 		return nil, done
 	}
-	writer.ForceConflicts, writer.Migrates = false, false
 	metadata := map[string]any{"name": ref.Name, "labels": map[string]any{"name": ref.Name}}
-	done, _ = writer.Apply(ref, map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}, live)
+	done, _ = c.job.writer.ApplyNew(ref, map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}, live)
 	return live, done
 }
 

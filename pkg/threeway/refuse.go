@@ -129,13 +129,29 @@ func (c *comparer) isDeletedByHook(h *Hook) bool {
 	return h != nil && (h.DeletedBefore || h.DeletedAfter && c.in.ServerSide())
 }
 
-// failHook fails an object that exists when Helm creates it as a hook. Server-side, the creation is an apply and overwrites the object
-// (helm v4.3.1 pkg/action/hooks.go execHookWithDelayedShutdown). A hook that runs last finds only an object that Helm keeps.
-func (c *comparer) failHook(d *decision, o *object.Object, h *Hook, position int) {
-	if h == nil || h.DeletedBefore || c.in.ServerSide() || !h.First && d.action != report.ActionKeep {
+// failHook fails an object that exists when Helm creates it as a hook. Server-side, the creation is an apply and overwrites the object,
+// unless another manager owns a field of the hook (helm v4.3.1 pkg/action/hooks.go execHookWithDelayedShutdown). A hook that runs last finds
+// only an object that Helm keeps.
+func (c *comparer) failHook(d *decision, o *object.Object, live map[string]any, h *Hook, position int) {
+	if h == nil || h.DeletedBefore || !h.First && d.action != report.ActionKeep {
 		return
 	}
-	reason := fmt.Sprintf("warning: Hook %s %s failed: %s", h.Event, h.Path, apierrors.NewAlreadyExists(resourceOf(o.Ref), o.Name))
+	why := apierrors.NewAlreadyExists(resourceOf(o.Ref), o.Name).Error()
+	if c.in.ServerSide() {
+		if h.Content == nil {
+			return
+		}
+		done, err := c.writer.ApplyNew(o.Ref, h.Content, live)
+		switch {
+		case err != nil:
+			why = err.Error()
+		case done.Refusal != "":
+			why = conflictError(o.Ref, done.Refusal)
+		default:
+			return
+		}
+	}
+	reason := fmt.Sprintf("warning: Hook %s %s failed: %s", h.Event, h.Path, why)
 	if c.in.Operation != report.OperationRollback {
 		reason = h.Event + " hooks failed: " + reason
 	}
@@ -144,6 +160,11 @@ func (c *comparer) failHook(d *decision, o *object.Object, h *Hook, position int
 		scope, d.hook = scopeManifest, position
 	}
 	d.fail(scope, reason)
+}
+
+// conflictError returns Helm's error for an apply with conflicts (helm v4.3.1 pkg/kube/client.go patchResourceServerSide).
+func conflictError(ref object.Ref, conflicts string) string {
+	return fmt.Sprintf("conflict occurred while applying object %s/%s %s: %s", ref.Namespace, ref.Name, ref.GVK(), conflicts)
 }
 
 // terminatingNote says that an object or its namespace is being deleted, and which finalizers delay that. It is empty if neither is.
