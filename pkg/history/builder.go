@@ -41,7 +41,8 @@ type release struct {
 var errOrder = errors.New("the report is older than the one before it")
 
 // Add adds the findings of a report. It does not keep the report. Reports must come in the order of their times; Add refuses a
-// report that is older than the previous one.
+// report that is older than the previous one. The releases of a merged report have the times of their clusters; those that are older than
+// what is known of them already are left out.
 func (b *Builder) Add(r *report.Report) error {
 	at := r.Time.UTC()
 	switch {
@@ -56,7 +57,7 @@ func (b *Builder) Add(r *report.Report) error {
 	b.out.Time = at
 	for _, rel := range r.Releases {
 		if b.Selects == nil || b.Selects(rel) {
-			b.addRelease(rel, at)
+			b.addRelease(rel, r.TimeOf(rel.Cluster).UTC())
 		}
 	}
 	return nil
@@ -78,10 +79,13 @@ func (b *Builder) addRelease(r report.Release, at time.Time) {
 	}
 	key := releaseKey{r.Cluster, cmp.Or(r.StorageNamespace, r.Namespace), r.Name, r.Deployer.Tool()}
 	rel := b.releases[key]
-	if rel == nil {
+	switch {
+	case rel == nil:
 		rel = &release{Release: past.Release{Versions: report.CustomVersions{}}, findings: map[findingKey]*finding{}}
 		rel.Name, rel.Namespace, rel.Cluster, rel.Deployer, rel.FirstSeen = r.Name, key.namespace, r.Cluster, key.deployer, at
 		b.releases[key] = rel
+	case at.Before(rel.LastSeen):
+		return
 	}
 	rel.LastSeen = at
 	rel.Reports++

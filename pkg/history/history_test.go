@@ -240,6 +240,25 @@ func TestDeployers(t *testing.T) {
 	}
 }
 
+// TestMerged has a merged report: its releases have the times of their clusters, and older ones say nothing new.
+func TestMerged(t *testing.T) {
+	merged := func(n, cluster int, findings ...*report.Finding) *report.Report {
+		r := of(n, findings...)
+		r.Scan = &report.Scan{Times: map[string]time.Time{"dev": day(cluster)}}
+		return r
+	}
+	b := &Builder{}
+	for _, r := range []*report.Report{merged(5, 2, replicas(int64(5))), of(6), merged(7, 3, replicas(int64(5)))} {
+		if err := b.Add(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rel := b.History("test").Releases[0]
+	if f := rel.Findings[0]; rel.Reports != 2 || !rel.FirstSeen.Equal(day(2)) || !rel.LastSeen.Equal(day(6)) || f.State != past.Gone {
+		t.Errorf("%d reports from %v to %v, and the finding is %s", rel.Reports, rel.FirstSeen, rel.LastSeen, f.State)
+	}
+}
+
 // TestMemory checks that thousands of reports that each change a large value take no more memory than a
 // few.
 func TestMemory(t *testing.T) {
