@@ -100,7 +100,7 @@ func TestMoves(t *testing.T) {
 			if isRef := strings.HasPrefix(tt.ref, "refs/"); tt.ref != "" && !strings.HasPrefix(fmt.Sprint(p.unfetched), what[isRef]) {
 				t.Errorf("%v, want %q", p.unfetched, what[isRef])
 			}
-			if why := p.noChart(); tt.ref == "" && (!strings.HasSuffix(why.Error(), "has not chosen a tag for its range of versions") ||
+			if why := p.noChart(); tt.ref == "" && (!strings.HasSuffix(why.Error(), "has not chosen a tag for its range of versions yet") ||
 				hint.Of(why) != "--local-source GitRepository/shop/git=FOLDER says where its content is") {
 				t.Errorf("%v; %s", why, hint.Of(why))
 			}

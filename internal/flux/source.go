@@ -261,7 +261,7 @@ func fromSpec(ctx context.Context, from deployer.Reader, wanted api.ChartSpec, n
 	case kind == tree.KindBucket:
 		out.unread = repository.notS3(q)
 	case out.moves && repository.Spec.Ref.Fetched() == "":
-		out.unread = ": source-controller has not looked at it as it is now, and so has not chosen a tag for its range of versions"
+		out.unread = ": source-controller has not chosen a tag for its range of versions yet"
 	}
 	if len(out.order.ValuesFiles) > 0 {
 		out.generation = strconv.FormatInt(generation, 10)
