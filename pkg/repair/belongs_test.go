@@ -17,7 +17,7 @@ func TestOwnershipChangesMeanwhile(t *testing.T) {
 	mine := map[string]any{object.ReleaseNameAnnotation: "r", object.ReleaseNamespaceAnnotation: "d"}
 	for name, c := range map[string]struct {
 		namespace string
-		was       string // the owner at the plan: the release if it is empty, "nobody", or "half" without the name
+		was       string // the owner at the plan: the release if it is empty, "nobody", "half" without the name, or "named" without the namespace
 		now       map[string]any
 		want      string
 	}{
@@ -26,6 +26,7 @@ func TestOwnershipChangesMeanwhile(t *testing.T) {
 		"unowned, taken over": {own, "nobody", taken, lost},
 		"unowned, as it was":  {own, "nobody", nil, ""},
 		"half, taken over":    {own, "half", taken, lost},
+		"named, taken over":   {own, "named", taken, lost},
 		"half, as it was":     {own, "half", half, ""},
 		"half, by its fix":    {own, "half", mine, ""},
 		"half is gone":        {own, "", half, ""},
@@ -42,6 +43,8 @@ func TestOwnershipChangesMeanwhile(t *testing.T) {
 				delete(planned, "annotations")
 			case "half":
 				planned["annotations"] = half
+			case "named":
+				planned["annotations"] = map[string]any{object.ReleaseNameAnnotation: "s"}
 			}
 			metadata := m.objects["one"]["metadata"].(map[string]any)
 			if metadata["annotations"] = c.now; c.now == nil {

@@ -53,16 +53,30 @@ func (o *ObjectPlan) staleObject(live map[string]any) *StaleError {
 }
 
 // isOthers reports whether an object does not belong to the release, because its annotations changed after the plan was made. A value
-// that is neither that of the plan nor the release's own is somebody else's. If the plan writes the annotation, its value is checked as
-// that of every planned field. In the release's own namespace, annotations that are gone are drift.
+// that is neither that of the plan nor the release's own is somebody else's; if the plan writes the annotation, it is a planned field that
+// changed. Both annotations may also name another release although only one of them changed, unless the plan's own write has changed it.
+// In the release's own namespace, annotations that are gone are drift.
 func (o *ObjectPlan) isOthers(live map[string]any) bool {
 	at := object.Path{}.Field("metadata").Field("annotations")
 	was, now := object.Child(object.Child(o.source.Live, "metadata"), "annotations"), object.Child(object.Child(live, "metadata"), "annotations")
+	isWritten := true // by the plan, as far as the annotations show
 	for name, own := range map[string]string{object.ReleaseNameAnnotation: o.release.Name, object.ReleaseNamespaceAnnotation: o.release.Namespace} {
 		isPlanned := slices.ContainsFunc(o.Changes, func(c Change) bool { return at.Field(name).HasPrefix(c.Path) })
-		if value := now[name]; !isPlanned && value != nil && value != "" && value != own && value != was[name] {
-			return true
+		had, _ := was[name].(string)
+		switch value, _ := now[name].(string); value {
+		case had:
+			isWritten = isWritten && !isPlanned
+		case own, "":
+			isWritten = isWritten && isPlanned
+		default:
+			return !isPlanned
 		}
 	}
-	return o.Ref.Namespace != o.release.Namespace && object.ReleaseOf(o.source.Live) == o.release && object.ReleaseOf(live) != o.release
+	switch owner, owned := object.ReleaseOf(live), object.ReleaseOf(o.source.Live); {
+	case owner == o.release || owner == owned:
+		return false
+	case owner == (object.ReleaseName{}):
+		return owned == o.release && o.Ref.Namespace != o.release.Namespace
+	}
+	return !isWritten
 }
