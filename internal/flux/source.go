@@ -255,7 +255,10 @@ func fromSpec(ctx context.Context, from deployer.Reader, wanted api.ChartSpec, n
 	out.moves = out.repository != nil && repository.moves(q)
 	isHeld := repository.Spec.Suspend || made != nil && made.Spec.Suspend
 	if out.repository != nil && !isHeld && (out.moves || repository.isIn(q.Tree)) {
-		out.waits = "" // source-controller looks at the HelmChart again with the files that come next
+		if out.waits != "" {
+			out.doubts = append(out.doubts, out.waits+"; the files that come next may change that")
+		}
+		out.waits = ""
 	}
 	switch {
 	case kind == tree.KindBucket:

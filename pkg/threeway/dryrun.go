@@ -68,7 +68,7 @@ func (c *Comparison) notAskedReason(o *ObjectComparison) string {
 	case o.waitsFor != "":
 		return "the release creates " + o.waitsFor + " first"
 	}
-	return o.freed
+	return o.exchanged
 }
 
 // longestMessage is how many bytes of a server's message are shown at most. The message may quote the whole object.

@@ -22,9 +22,9 @@ type holding struct {
 type holdings map[string][]holding
 
 // numbers returns what the other Services of the release mean for the numbers that a Service wants and does not have. Taken is why the API
-// server cannot give it one: another Service has it. Freed is which Service gives one up before Helm comes to this one. Both are empty for
-// most. Had and wanted are normal forms, and had is nil for a new Service.
-func (c *comparer) numbers(p pair, had, wanted map[string]any) (taken, freed string) {
+// server cannot give it one: another Service has it. Exchanged is which Service gives one up, or gets it, before Helm comes to this one. Both
+// are empty for most. Had and wanted are normal forms, and had is nil for a new Service.
+func (c *comparer) numbers(p pair, had, wanted map[string]any) (taken, exchanged string) {
 	if p.key.GroupKind().String() != "Service" || c.in.By.Syncs() { // Argo CD deletes first
 		return "", ""
 	}
@@ -33,7 +33,7 @@ func (c *comparer) numbers(p pair, had, wanted map[string]any) (taken, freed str
 		return "", ""
 	}
 	h := c.holdings()
-	return h.taken(p, fresh), h.freed(p, fresh)
+	return h.taken(p, fresh), h.exchanged(p, fresh)
 }
 
 // freshNumbers returns the numbers that a Service wants and does not have, with their fields.
@@ -57,12 +57,21 @@ func (h holdings) taken(p pair, fresh map[string]string) string {
 	return ""
 }
 
-// freed returns which Service gives one of some numbers up before Helm comes to a Service. It is empty if none does.
-func (h holdings) freed(p pair, fresh map[string]string) string {
+// exchanged returns which Service gives up or gets one of some numbers before Helm comes to a Service, so that a dry run cannot judge that
+// one. It is empty if none does.
+func (h holdings) exchanged(p pair, fresh map[string]string) string {
 	for _, number := range object.SortedKeys(fresh) {
 		for _, other := range h[number] {
-			if other.service != p.key && other.upTo < p.index {
-				return fmt.Sprintf("%s gives up %s first, which a dry run does not do", other.service, number)
+			verb := ""
+			switch {
+			case other.service == p.key:
+			case other.upTo < p.index:
+				verb = "gives up"
+			case other.after > math.MinInt && other.after < p.index:
+				verb = "gets"
+			}
+			if verb != "" {
+				return fmt.Sprintf("%s %s %s first, which a dry run does not do", other.service, verb, number)
 			}
 		}
 	}
@@ -70,14 +79,22 @@ func (h holdings) freed(p pair, fresh map[string]string) string {
 }
 
 // findHoldings returns the numbers of the Services of the release. Helm deletes last, so a Service that the manifest drops has its numbers
-// until then, unless it becomes a hook that runs first. A Service that the manifest adds or changes gets its numbers when Helm comes to it,
-// unless the API server refuses the write, be it because of a number.
+// until then, unless it becomes a hook that runs first. The Service of such a hook has its numbers from then on, unless Helm deletes it
+// after the hook. A Service that the manifest adds or changes gets its numbers when Helm comes to it, unless the API server refuses the
+// write, be it because of a number.
 func (c *comparer) findHoldings() holdings {
 	out, forms := holdings{}, map[object.Key]*kinds.Normalizer{}
+	for _, h := range c.in.Hooks {
+		if h.First && !h.DeletedAfter && h.Key.GroupKind().String() == "Service" {
+			for number := range apiserver.Numbers(h.Content) {
+				out[number] = append(out[number], holding{service: h.Key, after: math.MinInt, upTo: math.MaxInt})
+			}
+		}
+	}
 	var services []pair
 	for _, p := range c.pairs {
 		hook, _ := c.hookOf(p.subject())
-		if p.key.GroupKind().String() != "Service" || hook != nil && hook.First && hook.DeletedBefore {
+		if p.key.GroupKind().String() != "Service" || hook != nil && hook.First && c.isDeletedByHook(hook) {
 			continue
 		}
 		services = append(services, p)

@@ -12,12 +12,20 @@ import (
 )
 
 // TestNumbersOfHooks checks when a Service that becomes a hook gives its node port up: before the manifest if it is a hook that runs first
-// and that Helm deletes before, and at the end of the upgrade otherwise.
+// and that Helm deletes, and at the end of the upgrade otherwise. A hook with the same port keeps it, unless Helm deletes it after it ran.
 func TestNumbersOfHooks(t *testing.T) {
 	old := objectsOf(t, "{apiVersion: v1, kind: Service, metadata: {name: shop}, spec: {type: NodePort, ports: [{port: 80, nodePort: 30080}]}}")
 	desired := objectsOf(t, "{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {type: NodePort, ports: [{port: 80, nodePort: 30080}]}}")
-	for _, tc := range []struct{ first, deleted, fails bool }{{true, true, false}, {false, true, true}, {true, false, true}} {
-		hook := Hook{Kind: "Service", Name: "shop", Key: old[0].Key, Event: "post-upgrade", First: tc.first, DeletedBefore: tc.deleted}
+	for _, tc := range []struct{ first, before, after, same, fails bool }{
+		{true, true, false, false, false}, {false, true, false, false, true}, {true, false, false, false, true},
+		{true, false, true, true, false}, {true, true, false, true, true}, {true, true, true, true, false}, {false, true, false, true, true},
+	} {
+		hook := Hook{
+			Kind: "Service", Name: "shop", Key: old[0].Key, Event: "post-upgrade", First: tc.first, DeletedBefore: tc.before, DeletedAfter: tc.after,
+		}
+		if tc.same {
+			hook.Content = old[0].Content
+		}
 		c := Compare(Input{
 			Name: "r", Namespace: "d", StorageNamespace: "d", Operation: report.OperationUpgrade, ApplyMethod: report.ApplyServerSide,
 			Desired: &report.Desired{Helm: "4"}, OldObjects: old, DesiredObjects: desired, Hooks: []Hook{hook},

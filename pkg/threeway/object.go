@@ -107,8 +107,8 @@ type write struct {
 	original map[string]any
 	// waitsFor names an object of the release that Helm creates first and that this one needs; empty for most.
 	waitsFor string
-	// freed says which Service of the release gives a number up before Helm comes to this one, which wants it; empty for most.
-	freed string
+	// exchanged says which Service of the release gives up or gets a number that this one wants, before Helm comes to it; empty for most.
+	exchanged string
 }
 
 // outcome is what becomes of an object.

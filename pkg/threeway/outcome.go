@@ -288,8 +288,8 @@ func (c *Comparison) propagateFailures(fates []fate) {
 		case o.isDefinition(): // Helm has written it by then
 		case len(all) > 0 && !slices.Contains(all, i):
 			skip(i, all...)
-		case len(all) == 0 && hook >= 0 && i != hook && (o.hook == 0 || o.hook > c.Objects[hook].hook):
-			skip(i, hook)
+		case len(all) == 0 && hook >= 0 && i != hook && (o.hook == 0 || o.hook > c.Objects[hook].hook || !c.Input.Hooks[o.hook-1].DeletedBefore):
+			skip(i, hook) // Helm deletes what it applied a hook over only after all hooks
 		case fates[i].fails:
 			fates[i].isBlocked = true
 		case o.hook > 0:

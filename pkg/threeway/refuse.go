@@ -42,7 +42,7 @@ func (c *comparer) refuse(d *decision, p pair) {
 			reason = apiserver.Join(refused, reason) // the server checks nothing after that
 		} else {
 			var taken string
-			taken, d.freed = c.numbers(p, nil, stored)
+			taken, d.exchanged = c.numbers(p, nil, stored)
 			reason = apiserver.Join(reason, cmp.Or(taken, creation.Invalid())) // the server allocates before it validates
 		}
 		if reason != "" {
@@ -63,7 +63,7 @@ func (c *comparer) refuse(d *decision, p pair) {
 			}
 			reason, immutable = update.Refused(d.Engine != report.EngineStrategic)
 			var taken string
-			taken, d.freed = c.numbers(p, d.Live, d.Result)
+			taken, d.exchanged = c.numbers(p, d.Live, d.Result)
 			reason = cmp.Or(reason, taken)
 		}
 		if reason = cmp.Or(reason, d.lostLabels); reason != "" {
@@ -129,27 +129,17 @@ func (c *comparer) isDeletedByHook(h *Hook) bool {
 	return h != nil && (h.DeletedBefore || h.DeletedAfter && c.in.ServerSide())
 }
 
-// failHook fails an object that exists when Helm creates it as a hook. Server-side, the creation is an apply and overwrites the object,
-// unless another manager owns a field of the hook (helm v4.3.1 pkg/action/hooks.go execHookWithDelayedShutdown). A hook that runs last finds
-// only an object that Helm keeps.
+// failHook fails an object that exists when Helm creates it as a hook. A hook that runs last finds only an object that Helm keeps.
 func (c *comparer) failHook(d *decision, o *object.Object, live map[string]any, h *Hook, position int) {
-	if h == nil || h.DeletedBefore || !h.First && d.action != report.ActionKeep {
+	if h == nil || h.DeletedBefore || !h.First && c.in.leaves(live) == "" {
 		return
 	}
 	why := apierrors.NewAlreadyExists(resourceOf(o.Ref), o.Name).Error()
 	if c.in.ServerSide() {
-		if h.Content == nil {
-			return
-		}
-		done, err := c.writer.ApplyNew(o.Ref, h.Content, live)
-		switch {
-		case err != nil:
-			why = err.Error()
-		case done.Refusal != "":
-			why = conflictError(o.Ref, done.Refusal)
-		default:
-			return
-		}
+		why = c.refusedHook(o, live, h)
+	}
+	if why == "" {
+		return
 	}
 	reason := fmt.Sprintf("warning: Hook %s %s failed: %s", h.Event, h.Path, why)
 	if c.in.Operation != report.OperationRollback {
@@ -160,6 +150,31 @@ func (c *comparer) failHook(d *decision, o *object.Object, live map[string]any, 
 		scope, d.hook = scopeManifest, position
 	}
 	d.fail(scope, reason)
+}
+
+// refusedHook returns why the API server refuses a hook that Helm applies over a live object (helm v4.3.1 pkg/action/hooks.go
+// execHookWithDelayedShutdown), or "" if it takes the hook. A hook of another version of the API is not predicted.
+func (c *comparer) refusedHook(o *object.Object, live map[string]any, h *Hook) string {
+	if h.Content["apiVersion"] != o.GVK().GroupVersion().String() {
+		return ""
+	}
+	done, err := c.writer.ApplyNew(o.Ref, h.Content, live)
+	switch {
+	case err != nil:
+		return err.Error()
+	case done.Refusal != "":
+		return conflictError(o.Ref, done.Refusal)
+	case done.Invalid != "":
+		return done.Invalid
+	}
+	n := kinds.NewNormalizer(o.Key, c.writer.ShapeOf(o.Ref), live)
+	was, is := n.Stored(live), n.Stored(done.Result)
+	apiserver.ApplyServerRules(o.Key, was, is)
+	update := apiserver.Update{
+		Ref: o.Ref, Definition: c.in.Schemas[o.GroupKind()], Text: live, Live: was.Object(), Result: is.Object(),
+	}
+	reason, _ := update.Refused(true)
+	return reason
 }
 
 // conflictError returns Helm's error for an apply with conflicts (helm v4.3.1 pkg/kube/client.go patchResourceServerSide).
