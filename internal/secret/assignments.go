@@ -112,11 +112,23 @@ func (a assignment) values() []span {
 	case strings.IndexByte("\"'`\\", a.text[at]) >= 0:
 		return a.secret(a.quoted(at))
 	case a.text[at] == '{' && !strings.HasPrefix(a.text[at:], "{{") || a.text[at] == '[':
+		if a.name == "auth" {
+			return nil // no login has brackets
+		}
 		return a.nestedValue(at)
 	case strings.IndexByte("\r\n|>", a.text[at]) >= 0 && a.text[a.sign] == ':':
 		return a.blockValue(at)
 	}
 	return a.plainValue(at, blanks)
+}
+
+// secret returns the span, unless its text is harmless or, after "auth", no login. A line may have many such names, so a value that is no
+// login takes no work.
+func (a assignment) secret(part span) []span {
+	if a.name == "auth" && !isLogin(a.text[part.from:part.to]) {
+		return nil
+	}
+	return a.scan.secret(part)
 }
 
 // apiFault matches the text before the quoted value in an error of the API server (k8s.io/apimachinery v0.37.1
@@ -152,13 +164,17 @@ func (a assignment) plainValue(at, blanks int) []span {
 	first := a.end(notSpace, at)
 	more := first < to && strings.TrimLeft(a.text[first:to], " \t\r") != ""
 	word := a.text[at:min(first, to)]
-	a.spend(len(word) + nameWork*min(to-at, longestHarmless))
+	a.spend(nameWork * min(to-at, longestHarmless))
+	inSentence := more && a.inSentence()
+	if inSentence { // a blank is before the name, so the words of two names do not overlap
+		a.spend(len(word))
+	}
 	switch {
 	case more && isSentence(a.text[at:min(to, at+longestHarmless)]):
 		return nil
-	case more && a.inSentence() && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz:,-") == "":
+	case inSentence && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz:,-") == "":
 		return nil // such as "getting credentials: exec: the plugin is not there"
-	case more && a.inSentence():
+	case inSentence:
 		return a.secret(span{at, at + len(word)})
 	}
 	line := strings.TrimRight(a.text[at:to], " \t\r")

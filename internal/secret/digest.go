@@ -102,13 +102,18 @@ func isEncodedSum(text string) bool {
 
 // checksums finds the values of annotations of charts in a text, such as a manifest within a value or an error that quotes one.
 func checksums(s *scan) (out []span) {
+	done := 0 // the values before it are looked at
 	for at := range s.indexes(checksumHead) {
 		at = s.end(beforeSign, s.end(inJWT, at+len(checksumHead)))
 		if at == len(s.text) || s.text[at] != ':' && s.text[at] != '=' {
 			continue
 		}
 		from := s.end(beforeSign, at+1)
+		if from < done {
+			continue
+		}
 		to := s.end(inDigest, from)
+		done = to
 		value := strings.TrimRight(s.text[from:to], ":")
 		if s.spend(2 * len(value)); strings.ContainsAny(value, "0123456789") && len(value) >= shortestMember {
 			out = append(out, span{from, from + len(value)})

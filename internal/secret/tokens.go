@@ -121,7 +121,8 @@ func isCredential(scheme, text string, isWhole bool) bool {
 // have many long values that are not base64, so the digits are looked at first.
 func isLogin(text string) bool {
 	for i := range len(text) {
-		if b := text[i]; !inBase64.has(b) && b != '\r' && b != '\n' {
+		switch b := text[i]; {
+		case b == '=' && strings.Trim(text[i:], "=\r\n") != "", !inBase64.has(b) && b != '\r' && b != '\n':
 			return false
 		}
 	}
