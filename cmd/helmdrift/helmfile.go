@@ -242,7 +242,7 @@ func (h *helmfileDiff) load(ctx context.Context, o *cli.CompareOptions, names []
 	}
 	limits := o.Jobs()
 	loader := helmfile.Loader{
-		File: h.path, Environment: h.environment, Context: h.connection.Context, Env: h.env(), Self: self, MaxOutput: limits.MaxAnswer(),
+		File: h.path, Environment: h.environment, Context: h.chosenContext(), Env: h.env(), Self: self, MaxOutput: limits.MaxAnswer(),
 		ReadState: func(ctx context.Context, text []byte) (*helmfile.State, error) {
 			built := helmfileBuilt{text, cmp.Or(h.environment, h.Env("HELMFILE_ENVIRONMENT"), helmfile.DefaultEnvironment)}
 			return jobs.Run[helmfileBuilt, *helmfile.State](ctx, limits, "reading what helmfile build prints", jobHelmfileState, built, nil)
@@ -261,8 +261,8 @@ func (h *helmfileDiff) load(ctx context.Context, o *cli.CompareOptions, names []
 		}
 	}
 	if f := h.flags.Lookup("selector"); f != nil && f.Changed {
-		*h.selectors = []string{f.Value.String()}
-		_ = f.Value.Set("") // nothing else may read it
+		*h.selectors = slices.Clone(f.Value.(pflag.SliceValue).GetSlice())
+		_ = f.Value.(pflag.SliceValue).Replace(nil) // nothing else may read it
 		f.Changed = false
 	}
 	loader.Selectors = *h.selectors
@@ -285,6 +285,15 @@ func (h *helmfileDiff) load(ctx context.Context, o *cli.CompareOptions, names []
 	return out, nil
 }
 
+// chosenContext returns the context that a flag names, or "". Helmfile gives it to all releases, in the place of their own. HELM_KUBECONTEXT
+// is for those without one.
+func (h *helmfileDiff) chosenContext() string {
+	if h.flags.Changed("kube-context") || h.flags.Changed("context") {
+		return h.connection.Context
+	}
+	return ""
+}
+
 // env returns the variables for helmfile.
 func (h *helmfileDiff) env() []string {
 	if f := h.flags.Lookup("kubeconfig"); f != nil && f.Changed {
@@ -297,9 +306,9 @@ func (h *helmfileDiff) env() []string {
 // cluster, which is that of the user if other sources are joined.
 func (h *helmfileDiff) locate(all []helmfile.Release, joined bool) error {
 	contexts := helmfile.Contexts(all)
-	if h.connection.Context == "" && len(contexts) == 1 && !joined {
+	if h.chosenContext() == "" && len(contexts) == 1 && !joined {
 		for context := range contexts {
-			h.connection.Context = context
+			h.connection.Context = cmp.Or(context, h.connection.Context)
 		}
 	}
 	here := *h.connection
@@ -319,8 +328,8 @@ func (h *helmfileDiff) locate(all []helmfile.Release, joined bool) error {
 func (h *helmfileDiff) question(o *cli.CompareOptions, limits jobs.Limits, found *helmfile.Loaded) helmfile.Question {
 	return helmfile.Question{
 		Chart: o.Chart(""), Source: o.Source, Fetch: limits.FetchChart, Helm: found.Helm, Known: h.Known, Learned: found.Secrets,
-		PostRenderer: func(command string, args []string) func(context.Context, []byte) ([]byte, error) {
-			return program.PostRenderer{Command: command, Args: args, MaxOutput: limits.MaxAnswer()}.Run
+		PostRenderer: func(dir, command string, args []string) func(context.Context, []byte) ([]byte, error) {
+			return program.PostRenderer{Command: command, Args: args, Dir: dir, MaxOutput: limits.MaxAnswer()}.Run
 		},
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -129,13 +130,24 @@ func parse(call Call, onlyUpgrade ...string) (*arguments, error) {
 	a.name, a.chart = rest[2], rest[3]
 	// helm upgrade does not get these from here: they are of diffArgs, for helm-diff or for helmdrift in its place.
 	a.noHooks, a.force, a.forceConflicts, a.skipCRDs, a.createNamespace, a.atomic = false, false, false, false, false, false
+	own := a.values
 	if err := fs.Parse(onlyUpgrade); err != nil {
 		return nil, flagError(err)
 	}
 	if len(fs.Args()) > 0 {
 		return nil, errors.New("syncArgs of the helmfile has a word that is no flag")
 	}
+	// helm upgrade gets the values of syncArgs before those of the release (helmfile v1.8.0 pkg/state/state.go flagsForUpgrade).
+	for i, list := range valueLists(&a.values) {
+		before := *valueLists(&own)[i]
+		*list = slices.Concat((*list)[len(before):], before)
+	}
 	return a, nil
+}
+
+// valueLists returns the lists of values of each kind.
+func valueLists(v *render.ValueOptions) []*[]string {
+	return []*[]string{&v.Files, &v.Set, &v.SetString, &v.JSON, &v.SetFile, &v.Literal}
 }
 
 // flagError returns the error of a flag. Errors about values quote them, and they may be secret.

@@ -239,6 +239,22 @@ func TestRecreatePods(t *testing.T) {
 	}
 }
 
+// TestOnlyUpgrade checks that helm upgrade gets the values of syncArgs before those of the release.
+func TestOnlyUpgrade(t *testing.T) {
+	call := Call{Args: []string{"diff", "upgrade", "web", "./chart", "--values", "web.yaml", "--set", "a=1", "--set", "b=1"}}
+	a, err := parse(call, "--set", "a=2", "--values", "all.yaml", "--force-conflicts", "--set-string", "c=2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := fmt.Sprint(a.values.Files, a.values.Set, a.values.SetString, a.forceConflicts)
+	if want := "[all.yaml web.yaml] [a=2 a=1 b=1] [c=2] true"; got != want {
+		t.Errorf("the values are %s, want %s", got, want)
+	}
+	if got := withoutSelector([]string{"--file", "f", "--selector", "a", "--selector", "b", "-q"}); !slices.Equal(got, []string{"--file", "f", "-q"}) {
+		t.Errorf("without selectors: %q", got)
+	}
+}
+
 // TestForbidden says which immutable fields make helmfile install a release anew with updateStrategy: reinstallIfForbidden.
 func TestForbidden(t *testing.T) {
 	for _, test := range []struct {

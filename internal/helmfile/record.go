@@ -53,10 +53,11 @@ func (r *Run) Record(ctx context.Context, run Runner, args []string, state *Stat
 	return all, calls, nil
 }
 
-// withoutSelector returns arguments of helmfile without a selector, since several selectors choose what any of them chooses.
+// withoutSelector returns arguments of helmfile without selectors, since several selectors choose what any of them chooses.
 func withoutSelector(args []string) []string {
-	if i := slices.Index(args, "--selector"); i >= 0 {
-		return slices.Delete(slices.Clone(args), i, i+2)
+	out := slices.Clone(args)
+	for i := slices.Index(out, "--selector"); i >= 0; i = slices.Index(out, "--selector") {
+		out = slices.Delete(out, i, i+2)
 	}
-	return args
+	return out
 }

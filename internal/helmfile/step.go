@@ -27,8 +27,8 @@ type Question struct {
 	Source fetch.Options
 	// Fetch fetches a chart.
 	Fetch func(ctx context.Context, ref string, o fetch.Options) (path string, done func(), err error)
-	// PostRenderer returns what runs a program.
-	PostRenderer func(program string, args []string) func(ctx context.Context, manifest []byte) ([]byte, error)
+	// PostRenderer returns what runs a program in a working directory.
+	PostRenderer func(dir, program string, args []string) func(ctx context.Context, manifest []byte) ([]byte, error)
 	// Helm is the major version of the helm that helmfile calls.
 	Helm string
 	// Known has the secrets, and Learned are those of them that the values come from.
@@ -134,7 +134,7 @@ func (s *Step) chart(q Question) *drift.Chart {
 		if strings.ContainsRune(program, filepath.Separator) {
 			program = inDir(r.call.Dir, program)
 		}
-		out.PostRender = q.PostRenderer(program, a.postRendererArgs)
+		out.PostRender = q.PostRenderer(r.call.Dir, program, a.postRendererArgs)
 	}
 	ref, options := r.source(q.Source)
 	out.Ref = cmp.Or(r.Chart, a.chart)
@@ -143,6 +143,9 @@ func (s *Step) chart(q Question) *drift.Chart {
 	out.ReadFile = func(ctx context.Context, name string) ([]byte, error) {
 		if text, isKept := r.call.Files[name]; isKept {
 			return text, nil
+		}
+		if !strings.Contains(name, "://") {
+			name = inDir(r.call.Dir, name) // a file that syncArgs name
 		}
 		return readFile(ctx, name)
 	}

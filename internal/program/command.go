@@ -22,6 +22,8 @@ type command struct {
 	name string
 	path string
 	args []string
+	// dir is the working directory; "" means that of this process.
+	dir string
 	// env are variables that the program gets in addition to those of this process, as NAME=value.
 	env   []string
 	input []byte
@@ -50,6 +52,7 @@ func (c command) run(ctx context.Context) (output []byte, messages *head, err er
 		stop(hint.New(fmt.Errorf("%s prints more than %d MiB", c.name, c.output>>20), "--render-memory allows more"))
 	}
 	cmd := exec.CommandContext(ctx, c.path, c.args...)
+	cmd.Dir = c.dir
 	cmd.Env = append(cmd.Environ(), c.env...)
 	if c.input != nil {
 		cmd.Stdin = bytes.NewReader(c.input)
@@ -216,6 +219,8 @@ func valuesOfLines(text []byte) (out []any) {
 type PostRenderer struct {
 	Command string
 	Args    []string
+	// Dir is the working directory; "" means that of this process.
+	Dir string
 	// MaxOutput is how many bytes it may print; 0 means no limit.
 	MaxOutput int64
 }
@@ -232,7 +237,7 @@ func (p PostRenderer) Run(ctx context.Context, manifest []byte) ([]byte, error) 
 			"--post-renderer takes the path of a program, or the name of one in PATH")
 	}
 	name := "post-renderer " + p.Command
-	c := command{name: name, path: path, args: p.Args, input: manifest, output: p.MaxOutput, messages: 2 * maxComplaint}
+	c := command{name: name, path: path, args: p.Args, dir: p.Dir, input: manifest, output: p.MaxOutput, messages: 2 * maxComplaint}
 	out, messages, err := c.run(ctx)
 	var exit *exec.ExitError
 	switch {

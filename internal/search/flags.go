@@ -20,7 +20,7 @@ import (
 // Flags are the values of these flags.
 type Flags struct {
 	allNamespaces bool
-	labels        string
+	labels        []string
 	names         cli.NameFilter
 	statuses      []string
 	shard         string
@@ -33,7 +33,7 @@ type Flags struct {
 // AddFlags adds the flags.
 func (o *Flags) AddFlags(fs *pflag.FlagSet) {
 	fs.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "releases of all namespaces")
-	fs.StringVarP(&o.labels, "selector", "l", "", "releases whose last record has these `labels`, such as team=web")
+	fs.StringArrayVarP(&o.labels, "selector", "l", nil, "releases whose last record has these `labels`, such as team=web")
 	o.names.AddFlags(fs)
 	fs.StringSliceVar(&o.statuses, "status", nil, "releases whose last revision has one of these `statuses` (default: all but uninstalled)")
 	fs.StringSliceVar(&o.contexts, "contexts", nil, "the clusters of these kubeconfig `contexts`")
@@ -85,10 +85,14 @@ func (o *Flags) selection(names []string, namespace string, env func(string) str
 	if o.allNamespaces {
 		out.Namespace = ""
 	}
-	if o.labels != "" {
-		if out.Labels, err = labels.Parse(o.labels); err != nil {
-			return out, hint.New(fmt.Errorf("--selector %q: %w", o.labels, err), "a selector looks like team=web,tier!=test")
+	switch len(o.labels) {
+	case 0:
+	case 1:
+		if out.Labels, err = labels.Parse(o.labels[0]); err != nil {
+			return out, hint.New(fmt.Errorf("--selector %q: %w", o.labels[0], err), "a selector looks like team=web,tier!=test")
 		}
+	default:
+		return out, hint.New(errors.New("--selector is given more than once"), "--selector team=web,tier!=test: both must be true")
 	}
 	if out.Filter, out.Exclude, err = o.names.Compile(); err != nil {
 		return out, err
