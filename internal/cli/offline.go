@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -70,13 +71,18 @@ func (f *SavedFilter) AddFlags(cmd *cobra.Command) {
 // SavedFilterFlags returns the names of the flags of AddFlags.
 func SavedFilterFlags() []string { return []string{"namespace", "filter", "exclude"} }
 
-// Selects returns the condition that the flags set for a release.
+// Selects returns the condition that the flags set for a release. A release whose name is not known until Terraform applies its plan may be
+// any of them, so it is selected. Its address stands for the name, and no release has an underscore in its name (helm v3.22.0
+// pkg/chartutil/validate_name.go).
 func (f *SavedFilter) Selects() (func(report.Release) bool, error) {
 	filter, exclude, err := f.names.Compile()
 	if err != nil {
 		return nil, err
 	}
 	return func(r report.Release) bool {
+		if strings.Contains(r.Name, "_") {
+			return true
+		}
 		return (f.namespace == "" || r.StorageNamespace == f.namespace) && (filter == nil || filter.MatchString(r.Name)) &&
 			(exclude == nil || !exclude.MatchString(r.Name))
 	}, nil

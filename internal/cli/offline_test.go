@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -41,6 +42,18 @@ func TestSavedFilterClaims(t *testing.T) {
 		}
 		if len(r.Scan.Orphans) != c.orphans || len(r.Scan.Overlaps) != c.overlaps {
 			t.Errorf("%s: %d orphans and %d overlaps, want %d and %d", name, len(r.Scan.Orphans), len(r.Scan.Overlaps), c.orphans, c.overlaps)
+		}
+	}
+}
+
+// TestSavedFilterUnknown checks that no flag leaves out a release whose place is not known.
+func TestSavedFilterUnknown(t *testing.T) {
+	for _, f := range []SavedFilter{{namespace: "prod"}, {names: NameFilter{filter: "^web$"}}, {names: NameFilter{exclude: "helm"}}} {
+		unknown := report.Release{Name: "helm_release.web", Namespace: "default", StorageNamespace: "default", Errors: []report.Message{{Code: "x"}}}
+		r := report.New("test", time.Unix(0, 0), []report.Release{unknown, {Name: "web", Namespace: "prod", StorageNamespace: "prod"},
+			{Name: "api", Namespace: "prod", StorageNamespace: "prod"}})
+		if err := f.Apply(r); err != nil || !slices.ContainsFunc(r.Releases, func(one report.Release) bool { return one.Name == unknown.Name }) {
+			t.Errorf("%+v: %v, %v", f, r.Releases, err)
 		}
 	}
 }
