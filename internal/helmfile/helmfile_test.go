@@ -3,6 +3,7 @@ package helmfile
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -88,7 +89,7 @@ func describe(t *testing.T, text, lines []byte) string {
 func TestServe(t *testing.T) {
 	run, err := NewRun("/bin/true")
 	if err == nil {
-		err = run.passTo("real-helm")
+		err = run.passTo("real-helm", false)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -171,6 +172,43 @@ func TestServe(t *testing.T) {
 	decrypted := decrypted(calls)
 	if len(decrypted) != 1 || !slices.Contains(Secrets(decrypted[0]), Secret{"key", "hunter2"}) {
 		t.Errorf("%q was decrypted", decrypted)
+	}
+}
+
+// TestKeeps checks that a chart that a hook may delete is copied when helmfile calls helm.
+func TestKeeps(t *testing.T) {
+	state, err := ReadState([]byte("releases: [{name: web, chart: ./web, hooks: [{events: [prepare, cleanup], command: x}]}]"), DefaultEnvironment)
+	if err != nil || !state.CleansUp {
+		t.Fatalf("the hook is not seen: %v", err)
+	}
+	run, err := NewRun("/bin/true")
+	if err == nil {
+		err = run.passTo("real-helm", state.CleansUp)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer run.Close()
+	dir := t.TempDir()
+	chart := filepath.Join(dir, "web")
+	if err := errors.Join(os.Mkdir(chart, 0o700), os.WriteFile(filepath.Join(chart, "Chart.yaml"), []byte("name: web\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for _, ref := range []string{"./web", "repository/web"} {
+		Serve(Caller{Program: run.Program, Dir: dir, Err: io.Discard}, []string{"diff", "upgrade", "web", ref})
+	}
+	if err := os.RemoveAll(chart); err != nil {
+		t.Fatal(err)
+	}
+	calls, err := run.calls()
+	if err != nil || len(calls) != 2 {
+		t.Fatalf("%v, %v", calls, err)
+	}
+	for _, c := range calls {
+		text, _ := os.ReadFile(filepath.Join(c.Chart, "Chart.yaml"))
+		if isLocal := slices.Contains(c.Args, "./web"); isLocal != (string(text) == "name: web\n") || c.Fault != "" {
+			t.Errorf("%q: the copy has %q; %s", c.Args, text, c.Fault)
+		}
 	}
 }
 

@@ -90,7 +90,7 @@ func (l *Loaded) load(ctx context.Context, by Loader) error {
 		return fmt.Errorf("--helmfile %s: %w", by.File, err)
 	}
 	if l.Helm, err = runner.HelmVersion(ctx, l.state.Helm); err == nil {
-		err = l.run.passTo(l.state.Helm)
+		err = l.run.passTo(l.state.Helm, l.state.CleansUp)
 	}
 	if err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 func TestRecord(t *testing.T) {
 	run, err := NewRun(os.Args[0])
 	if err == nil {
-		err = run.passTo("real-helm")
+		err = run.passTo("real-helm", false)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -47,9 +47,9 @@ func NewRun(self string) (*Run, error) {
 	return r, nil
 }
 
-// passTo sets the real helm.
-func (r *Run) passTo(helm string) error {
-	text, err := json.Marshal(settings{Helm: helm, Folder: r.folder, Temp: r.Temp()})
+// passTo sets the real helm. Keeps says that each chart is copied.
+func (r *Run) passTo(helm string, keeps bool) error {
+	text, err := json.Marshal(settings{Helm: helm, Folder: r.folder, Temp: r.Temp(), Keeps: keeps})
 	if err != nil {
 		return err
 	}

@@ -30,6 +30,8 @@ const (
 type settings struct {
 	// Helm is the real helm. Folder is where the calls are recorded, and Temp is where helmfile and its programs make temporary files.
 	Helm, Folder, Temp string
+	// Keeps is set if each chart on this machine is copied, and not only one in Temp.
+	Keeps bool
 }
 
 // Call is a call of helm that is recorded instead of made, or a text that helm-secrets has decrypted.
@@ -39,7 +41,7 @@ type Call struct {
 	Dir  string   `json:"dir"`
 	// Files are the contents of the files that the arguments name, by these names.
 	Files map[string][]byte `json:"files,omitempty"`
-	// Chart is a copy of the chart if helmfile deletes it.
+	// Chart is a copy of the chart if helmfile, or a hook of it, may delete it.
 	Chart string `json:"chart,omitempty"`
 	// Fault says why the call could not be recorded.
 	Fault string `json:"fault,omitempty"`
@@ -156,7 +158,8 @@ func (s settings) call(c Caller, args []string) Call {
 		out.Files[name] = text
 	}
 	chart := inDir(c.Dir, arguments.chart)
-	if inside(s.Temp, chart) != "" {
+	_, absent := os.Stat(chart)
+	if inside(s.Temp, chart) != "" || s.Keeps && absent == nil {
 		if out.Chart, err = s.keep(chart); err != nil {
 			out.Fault = "copying the chart: " + err.Error()
 		}

@@ -22,6 +22,8 @@ type State struct {
 	Releases []Declared
 	// Disabled are the releases that helmfile leaves alone because of their conditions.
 	Disabled []Declared
+	// CleansUp is set if a hook runs after a call of helm, so that charts may be gone afterwards.
+	CleansUp bool
 	// Reads are the files with values of environments and of nested helmfiles. Environments are the names of all environments.
 	Reads        []Entry
 	Environments []string
@@ -65,6 +67,7 @@ type document struct {
 		KubeContext string   `json:"kubeContext"`
 		SyncArgs    []string `json:"syncArgs"`
 	} `json:"helmDefaults"`
+	Hooks             hooks        `json:"hooks"`
 	Repositories      []repository `json:"repositories"`
 	OverrideNamespace string       `json:"namespace"`
 	Environments      map[string]struct {
@@ -81,6 +84,7 @@ type document struct {
 	Releases []struct {
 		options
 		download
+		Hooks       hooks  `json:"hooks"`
 		Name        string `json:"name"`
 		Namespace   string `json:"namespace"`
 		KubeContext string `json:"kubeContext"`
@@ -95,6 +99,21 @@ type document struct {
 			File string `json:"file"`
 		} `json:"set"`
 	} `json:"releases"`
+}
+
+// hooks are programs that helmfile runs at its events.
+type hooks []struct {
+	Events []string `json:"events"`
+}
+
+// cleanUp reports whether one of the hooks runs after helm diff (helmfile v1.8.0 pkg/state/state.go DiffReleases).
+func (h hooks) cleanUp() bool {
+	for _, hook := range h {
+		if slices.Contains(hook.Events, "cleanup") {
+			return true
+		}
+	}
+	return false
 }
 
 // options are those that only helm upgrade gets (helmfile v1.8.0 pkg/state/state.go flagsForUpgrade).
@@ -152,10 +171,12 @@ func ReadState(text []byte, environment string) (*State, error) {
 		// helmfile build prints what a flag or helmDefaults give a release as its own kubeContext, and helmfile asks the environment after that
 		// (helmfile v1.8.0 pkg/state/state.go getKubeContext, ApplyOverrides, pkg/state/state_exec_tmpl.go ExecuteTemplates).
 		kubeContext := cmp.Or(d.Environments[environment].KubeContext, d.Defaults.KubeContext)
+		out.CleansUp = out.CleansUp || d.Hooks.cleanUp()
 		for _, r := range d.Releases {
 			if r.Name == "" {
 				return nil, errors.New("helmfile build prints a release without a name")
 			}
+			out.CleansUp = out.CleansUp || r.Hooks.cleanUp()
 			var reads []any
 			for _, set := range r.Set {
 				reads = append(reads, set.File)

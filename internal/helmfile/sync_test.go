@@ -274,7 +274,7 @@ func contexts(t *testing.T, dir string) string {
 func realCalls(t *testing.T, l Loader, helm string) (out map[string]string, failed error) {
 	run, err := NewRun(l.Self)
 	if err == nil {
-		err = run.passTo(helm)
+		err = run.passTo(helm, false)
 	}
 	if err != nil {
 		t.Fatal(err)
