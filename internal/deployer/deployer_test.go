@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -67,6 +68,47 @@ func TestFleet(t *testing.T) {
 	}
 	if known.Scrub("learned-hunter2") == "learned-hunter2" {
 		t.Error("what a comparison learns is not known afterwards")
+	}
+}
+
+// TestFleetAgain checks that a release that somebody deploys meanwhile is compared again, if its report could be wrong.
+func TestFleetAgain(t *testing.T) {
+	of := func(name string, action report.DeployerAction) report.Release {
+		return report.Release{Name: name, StorageNamespace: "shop", Deployer: &report.Deployer{Action: action}}
+	}
+	f := Fleet[string]{
+		Title: func(name string) report.Release { return of(name, report.DeployerUnknown) },
+		Compare: func(_ *secret.Known, name string) (report.Release, error) {
+			switch name {
+			case "nothing":
+				return report.Release{}, ErrNothing
+			case "quiet":
+				return of(name, report.DeployerNone), nil
+			}
+			return of(name, report.DeployerUpgrade), nil
+		},
+		Anew: func(_ *secret.Known, name string) (report.Release, error) {
+			return of(name+" again", report.DeployerUpgrade), nil
+		},
+		Changed: func(releases []drift.Target) (out []bool) {
+			for _, r := range releases {
+				out = append(out, r.Release != "same")
+			}
+			return out
+		},
+		Known: &secret.Known{},
+		Each: func(namespaces []string, do func(int)) {
+			for i := range namespaces {
+				do(i)
+			}
+		},
+	}.Start()
+	var got []string
+	for _, r := range f.All([]string{"same", "nothing", "quiet", "deployed"}) {
+		got = append(got, r.Name)
+	}
+	if diff := cmp.Diff([]string{"same", "quiet", "deployed again"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

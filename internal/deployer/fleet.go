@@ -4,8 +4,11 @@ import (
 	"errors"
 	"fmt"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -29,6 +32,10 @@ type Fleet[T any] struct {
 	Each func(namespaces []string, do func(i int))
 	// Progress is called with each report. It may be nil.
 	Progress func(report.Release)
+	// Changed reports which of some releases have other records than their comparisons have seen, and Anew compares one of them as Compare does,
+	// with a connection that reads everything anew. Changed may be nil.
+	Changed func(releases []drift.Target) []bool
+	Anew    func(known *secret.Known, of T) (report.Release, error)
 }
 
 // StartedFleet compares the releases of a Fleet. See Start.
@@ -48,7 +55,7 @@ func (f Fleet[T]) Start() StartedFleet[T] {
 }
 
 // All compares releases, which are in the order that Each wants. It returns a report for each but those with nothing to compare. Those
-// that Each leaves out, since somebody has interrupted it, have an error.
+// that Each leaves out, since somebody has interrupted it, have an error. A release that somebody deploys meanwhile is compared again.
 func (f StartedFleet[T]) All(all []T) []report.Release {
 	namespaces, reports, isSkipped := make([]string, len(all)), make([]report.Release, len(all)), make([]bool, len(all))
 	for i, of := range all {
@@ -60,6 +67,7 @@ func (f StartedFleet[T]) All(all []T) []report.Release {
 			f.Progress(reports[i])
 		}
 	})
+	f.again(all, reports, isSkipped)
 	out := reports[:0]
 	for i, r := range reports {
 		if !isSkipped[i] {
@@ -67,6 +75,36 @@ func (f StartedFleet[T]) All(all []T) []report.Release {
 		}
 	}
 	return out
+}
+
+// again compares again the releases whose records have changed meanwhile, if their reports could be wrong.
+func (f StartedFleet[T]) again(all []T, reports []report.Release, isSkipped []bool) {
+	if f.Changed == nil {
+		return
+	}
+	var doubtful []int
+	var releases []drift.Target
+	for i, r := range reports {
+		if !isSkipped[i] && (r.HasError() || len(r.Objects) > 0 || r.Deployer.Action != report.DeployerNone) {
+			doubtful, releases = append(doubtful, i), append(releases, drift.Target{Namespace: r.StorageNamespace, Release: r.Name})
+		}
+	}
+	if len(doubtful) == 0 {
+		return
+	}
+	f.Compare = f.Anew
+	const atOnce = 8
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	for n, isChanged := range f.Changed(releases) {
+		if i := doubtful[n]; isChanged {
+			group.Go(func() error {
+				reports[i], isSkipped[i] = f.One(all[i])
+				return nil
+			})
+		}
+	}
+	_ = group.Wait() // no comparison returns an error
 }
 
 // One compares one release. Whatever goes wrong is an error in the report. A release with nothing to compare is skipped.

@@ -42,3 +42,16 @@ type Shared struct {
 	// their records. It is nil if they share no records.
 	Changed func(ctx context.Context, releases []drift.Target) []bool
 }
+
+// ChangedUntil returns Fleet.Changed for the connection: which releases have changed. Once ctx has ended, it reports none.
+func (s Shared) ChangedUntil(ctx context.Context) func([]drift.Target) []bool {
+	if s.Changed == nil {
+		return nil
+	}
+	return func(releases []drift.Target) []bool {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return s.Changed(ctx, releases)
+	}
+}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/internal/deployer"
@@ -113,18 +112,16 @@ func (f Fleet) compareAll(ctx context.Context) ([]report.Release, error) {
 	if f.Tree != nil {
 		from.Lookups, f.On.Alone.Lookups = f.Tree.Lookups(from.Lookups), f.Tree.Lookups(f.On.Alone.Lookups)
 	}
-	each := deployer.Fleet[*api.HelmRelease]{
+	reports := deployer.Fleet[*api.HelmRelease]{
 		Title: func(h *api.HelmRelease) report.Release { return titled(from.Name, h) },
 		Compare: func(own *secret.Known, h *api.HelmRelease) (report.Release, error) {
 			return f.compare(ctx, own, known, readOnce(from), h)
 		},
-		Code: CodeIncomplete, Known: f.Known, Each: f.On.Each, Progress: f.On.Show,
-	}.Start()
-	reports := each.All(found)
-	each.Compare = func(own *secret.Known, h *api.HelmRelease) (report.Release, error) {
-		return f.compare(ctx, own, known, f.On.Alone, h)
-	}
-	f.compareChanged(ctx, each, found, reports)
+		Code: CodeIncomplete, Known: f.Known, Each: f.On.Each, Progress: f.On.Show, Changed: f.On.ChangedUntil(ctx),
+		Anew: func(own *secret.Known, h *api.HelmRelease) (report.Release, error) {
+			return f.compare(ctx, own, known, f.On.Alone, h)
+		},
+	}.Start().All(found)
 	return reports, ctx.Err()
 }
 
@@ -138,34 +135,6 @@ func (f Fleet) isMost(ctx context.Context, found []*api.HelmRelease) bool {
 	}
 	all, err := f.On.List(ctx, api.Kind(), "")
 	return err == nil && 2*len(found) >= len(all) && len(namespaces) >= many
-}
-
-// compareChanged compares again the releases whose records have changed meanwhile, if their reports could be wrong.
-func (f Fleet) compareChanged(
-	ctx context.Context, each deployer.StartedFleet[*api.HelmRelease], found []*api.HelmRelease, reports []report.Release,
-) {
-	var doubtful []int
-	var releases []drift.Target
-	for i, r := range reports {
-		if r.HasError() || len(r.Objects) > 0 || r.Deployer.Action != report.DeployerNone {
-			doubtful, releases = append(doubtful, i), append(releases, drift.Target{Namespace: r.StorageNamespace, Release: r.Name})
-		}
-	}
-	if len(doubtful) == 0 || ctx.Err() != nil {
-		return
-	}
-	const atOnce = 8
-	var group errgroup.Group
-	group.SetLimit(atOnce)
-	for n, isChanged := range f.On.Changed(ctx, releases) {
-		if i := doubtful[n]; isChanged {
-			group.Go(func() error {
-				reports[i], _ = each.One(found[i])
-				return nil
-			})
-		}
-	}
-	_ = group.Wait() // no comparison returns an error
 }
 
 // listOnce returns a function that lists as On.List does, each kind in each namespace once.

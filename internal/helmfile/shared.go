@@ -59,7 +59,7 @@ func (s *sharing) add(r Release, in threeway.Input) {
 	}
 	of := owner{r.Namespace, r.Name}
 	for _, o := range in.DesiredObjects {
-		if key := o.Key; key.Name != "" {
+		if key := o.Key; key.Name != "" && !slices.Contains(s.by[key], of) { // a release may be compared again
 			s.by[key] = append(s.by[key], of)
 		}
 	}

@@ -46,7 +46,12 @@ func (f Fleet) Compare(ctx context.Context, all []Release) ([]report.Release, er
 	reports := deployer.Fleet[Release]{
 		Title:   func(r Release) report.Release { return titled(f.On.Name, r) },
 		Compare: func(own *secret.Known, r Release) (report.Release, error) { return f.compare(ctx, own, r) },
-		Code:    CodeIncomplete, Known: f.Known, Each: f.On.Each, Progress: f.On.Show,
+		Anew: func(own *secret.Known, r Release) (report.Release, error) {
+			anew := f
+			anew.On.Connection = f.On.Alone
+			return anew.compare(ctx, own, r)
+		},
+		Code: CodeIncomplete, Known: f.Known, Each: f.On.Each, Progress: f.On.Show, Changed: f.On.ChangedUntil(ctx),
 	}.Start().All(all)
 	return reports, ctx.Err()
 }
