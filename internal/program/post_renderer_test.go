@@ -24,9 +24,13 @@ func TestPostRenderer(t *testing.T) {
 		"talks":   {"exec cat /dev/zero", "", "/render prints more than 2 MiB"}, // it never ends by itself
 		"leaves":  {`echo kind: b; while [ -e "$0" ]; do sleep 0.1; done &`, "", "a program that it started keeps its output open"},
 		"hangs":   {"sleep 5 & wait", "", "deadline"},
+		"folder":  {"cat all.yaml", "kind: there", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			program := filepath.Join(t.TempDir(), "render")
+			program, dir := filepath.Join(t.TempDir(), "render"), t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "all.yaml"), []byte("kind: there"), 0o600); err != nil {
+				t.Fatal(err)
+			}
 			if err := os.WriteFile(program, []byte("#!/bin/sh\n"+test.script+"\n"), 0o700); err != nil {
 				t.Fatal(err)
 			}
@@ -36,7 +40,7 @@ func TestPostRenderer(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(ctx, patience)
 			defer cancel()
-			got, err := PostRenderer{Command: program, MaxOutput: 2 << 20}.Run(ctx, []byte("kind: abc"))
+			got, err := PostRenderer{Command: program, Dir: dir, MaxOutput: 2 << 20}.Run(ctx, []byte("kind: abc"))
 			if string(got) != test.want {
 				t.Errorf("%.40q, want %q", got, test.want)
 			}

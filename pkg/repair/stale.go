@@ -60,13 +60,15 @@ func (o *ObjectPlan) isOthers(live map[string]any) bool {
 	at := object.Path{}.Field("metadata").Field("annotations")
 	was, now := object.Child(object.Child(o.source.Live, "metadata"), "annotations"), object.Child(object.Child(live, "metadata"), "annotations")
 	isWritten := true // by the plan, as far as the annotations show
-	for name, own := range map[string]string{object.ReleaseNameAnnotation: o.release.Name, object.ReleaseNamespaceAnnotation: o.release.Namespace} {
-		isPlanned := slices.ContainsFunc(o.Changes, func(c Change) bool { return at.Field(name).HasPrefix(c.Path) })
-		had, _ := was[name].(string)
-		switch value, _ := now[name].(string); value {
+	for _, own := range []struct{ name, value string }{
+		{object.ReleaseNameAnnotation, o.release.Name}, {object.ReleaseNamespaceAnnotation, o.release.Namespace},
+	} {
+		isPlanned := slices.ContainsFunc(o.Changes, func(c Change) bool { return at.Field(own.name).HasPrefix(c.Path) })
+		had, _ := was[own.name].(string)
+		switch value, _ := now[own.name].(string); value {
 		case had:
 			isWritten = isWritten && !isPlanned
-		case own, "":
+		case own.value, "":
 			isWritten = isWritten && isPlanned
 		default:
 			return !isPlanned
