@@ -288,8 +288,8 @@ func (c *Comparison) propagateFailures(fates []fate) {
 		case o.isDefinition(): // Helm has written it by then
 		case len(all) > 0 && !slices.Contains(all, i):
 			skip(i, all...)
-		case len(all) == 0 && hook >= 0 && i != hook && (o.hook == 0 || o.hook > c.Objects[hook].hook || !c.Input.Hooks[o.hook-1].DeletedBefore):
-			skip(i, hook) // Helm deletes what it applied a hook over only after all hooks
+		case len(all) == 0 && hook >= 0 && i != hook && c.isLeftBy(&c.Objects[hook], o):
+			skip(i, hook)
 		case fates[i].fails:
 			fates[i].isBlocked = true
 		case o.hook > 0:
@@ -299,6 +299,12 @@ func (c *Comparison) propagateFailures(fates []fate) {
 			skip(i, failing...)
 		}
 	}
+}
+
+// isLeftBy reports whether an object stays because a hook fails: it becomes no hook, or a later one, or one that Helm applies over it. What
+// Helm applies a hook over, it deletes only after all hooks (helm v4.3.1 pkg/action/hooks.go execHookWithDelayedShutdown).
+func (c *Comparison) isLeftBy(failing, o *ObjectComparison) bool {
+	return o.hook == 0 || o.hook > failing.hook || !c.job.in.Hooks[o.hook-1].DeletedBefore
 }
 
 // firstOfAll returns the objects that end the operation before Helm writes anything: those that Helm cannot build or adopt or, if there
