@@ -254,11 +254,9 @@ func fromSpec(ctx context.Context, from deployer.Reader, wanted api.ChartSpec, n
 	}
 	out.moves = out.repository != nil && repository.moves(q)
 	isHeld := repository.Spec.Suspend || made != nil && made.Spec.Suspend
-	if out.repository != nil && !isHeld && (out.moves || repository.isIn(q.Tree)) {
-		if out.waits != "" {
-			out.doubts = append(out.doubts, out.waits+"; the files that come next may change that")
-		}
-		out.waits = ""
+	comesNext := out.repository != nil && !isHeld && (out.moves || repository.isIn(q.Tree))
+	if comesNext && out.waits != "" {
+		out.doubts, out.waits = append(out.doubts, out.waits+"; the files that come next may change that"), ""
 	}
 	switch {
 	case kind == tree.KindBucket:

@@ -158,8 +158,8 @@ func (s settings) call(c Caller, args []string) Call {
 		out.Files[name] = text
 	}
 	chart := inDir(c.Dir, arguments.chart)
-	_, absent := os.Stat(chart)
-	if inside(s.Temp, chart) != "" || s.Keeps && absent == nil {
+	_, missing := os.Stat(chart)
+	if inside(s.Temp, chart) != "" || s.Keeps && missing == nil {
 		if out.Chart, err = s.keep(chart); err != nil {
 			out.Fault = "copying the chart: " + err.Error()
 		}

@@ -152,16 +152,20 @@ func (c *comparer) changeOf(p pair, n *kinds.Normalizer) (before, after map[stri
 	case n == nil:
 		return nil, c.storedForm(ref, text, nil)
 	case live == nil:
-		was, is := n.Stored(c.holder(p)), n.Stored(text)
-		apiserver.ApplyServerRules(ref.Key, was, is)
-		return was.Object(), is.Object()
+		return storedForms(ref.Key, n, c.holder(p), text)
 	}
 	done, err := c.writer.Write(ref, cmp.Or(p.old, p.desired).Content, text, live)
-	was, is := n.Stored(live), n.Stored(done.Result)
-	apiserver.ApplyServerRules(ref.Key, was, is)
-	update := apiserver.Update{Ref: ref, Text: live, Live: was.Object(), Result: is.Object()}
+	before, after = storedForms(ref.Key, n, live, done.Result)
+	update := apiserver.Update{Ref: ref, Text: live, Live: before, Result: after}
 	if err != nil || done.Refusal != "" || update.RefusedFields() != "" {
-		return was.Object(), was.Object()
+		return before, before
 	}
-	return was.Object(), is.Object()
+	return before, after
+}
+
+// storedForms returns the normal forms of an object before and after a write, as the API server stores it.
+func storedForms(key object.Key, n *kinds.Normalizer, before, after map[string]any) (was, is map[string]any) {
+	stored, next := n.Stored(before), n.Stored(after)
+	apiserver.ApplyServerRules(key, stored, next)
+	return stored.Object(), next.Object()
 }

@@ -167,13 +167,8 @@ func (c *comparer) refusedHook(o *object.Object, live map[string]any, h *Hook) s
 	case done.Invalid != "":
 		return done.Invalid
 	}
-	n := kinds.NewNormalizer(o.Key, c.writer.ShapeOf(o.Ref), live)
-	was, is := n.Stored(live), n.Stored(done.Result)
-	apiserver.ApplyServerRules(o.Key, was, is)
-	update := apiserver.Update{
-		Ref: o.Ref, Definition: c.in.Schemas[o.GroupKind()], Text: live, Live: was.Object(), Result: is.Object(),
-	}
-	reason, _ := update.Refused(true)
+	was, is := storedForms(o.Key, kinds.NewNormalizer(o.Key, c.writer.ShapeOf(o.Ref), live), live, done.Result)
+	reason, _ := apiserver.Update{Ref: o.Ref, Definition: c.in.Schemas[o.GroupKind()], Text: live, Live: was, Result: is}.Refused(true)
 	return reason
 }
 
